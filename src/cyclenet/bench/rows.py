@@ -1,0 +1,169 @@
+"""The bars, as data: what is measured, on which graphs, against whom, and what is fast enough."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+from cyclenet.bench.clock import Patience
+from cyclenet.bench.measures import (
+    Measured,
+    Setting,
+    basis_against_igraph,
+    basis_against_networkx,
+    first_cached_call,
+    first_call,
+    grid_against_igraph,
+    pipeline_against_networkx,
+    projector_against_eigh,
+    projectors_against_eigh,
+    relevant_against_basis,
+    relevant_against_rdkit,
+    shuffled_against_native,
+    transform_against_kernel,
+    two_threads_against_one,
+)
+from cyclenet.datasets.errors import MissingExtra, UnknownName
+from cyclenet.datasets.strongly_regular import FAMILIES
+
+
+class Row(NamedTuple):
+    """One measurement with its bar.
+
+    Args:
+        id: Number of the bar; several families may share one.
+        family: The graphs.
+        peer: What ours is compared with.
+        bar: The ratio to reach, or not to pass.
+        sense: Which of the two.
+        measure: Measures the family.
+        slow: Whether `--quick` leaves it out.
+    """
+
+    id: int
+    family: str
+    peer: str
+    bar: float
+    sense: Literal["at least", "at most"]
+    measure: Callable[[str, Setting], Measured]
+    slow: bool = False
+
+
+# What each bar asks.
+BARS = {
+    1: "molecules, shortest basis against igraph",
+    2: "molecules, shortest basis against pure Python",
+    3: "molecules, relevant cycles against rdkit",
+    4: "molecules, shuffled node ids",
+    5: "strongly regular and 4-CFI graphs, shortest basis against igraph",
+    6: "small dense graphs, shortest basis against igraph",
+    7: "planar graphs, shortest basis against igraph",
+    8: "random graphs, shortest basis against igraph",
+    9: "a grid of 9801 squares while igraph has not ended",
+    10: "relevant cycles and uniqueness against the basis alone",
+    11: "molecules, projectors against numpy",
+    12: "larger projectors against numpy",
+    15: "basis, relevant cycles and projector against pure Python",
+    16: "seconds of the first call",
+    17: "two threads against one",
+    19: "microseconds a transform takes beyond its kernel",
+}
+
+
+def _basis(number: int, bars: dict[str, float], slow: Sequence[str] = ()) -> list[Row]:
+    return [
+        Row(number, family, "igraph", bar, "at least", basis_against_igraph, family in slow)
+        for family, bar in bars.items()
+    ]
+
+
+ROWS: tuple[Row, ...] = (
+    *_basis(1, {"molecules": 10}),
+    Row(2, "molecules", "networkx", 300, "at least", basis_against_networkx),
+    Row(3, "molecules", "rdkit ring families", 3, "at least", relevant_against_rdkit),
+    Row(4, "molecules", "native order", 2.5, "at most", shuffled_against_native),
+    *_basis(5, dict.fromkeys((*FAMILIES, "cfi:4", "cfi:5"), 5)),
+    *_basis(6, {"nearest neighbours 80": 2, "cfi:3": 2, "complete 20": 3}),
+    *_basis(7, {"delaunay 75": 15, "delaunay 1000": 100, "grid 30x30": 150}),
+    *_basis(8, {"cubic 1000": 12, "preferential 1000": 30, "random 1000": 12}),
+    Row(9, "grid 100x100", "igraph", 20, "at least", grid_against_igraph, slow=True),
+    *(
+        Row(10, family, "basis alone", 3.5, "at most", relevant_against_basis)
+        for family in (
+            "molecules", "sr251256", "sr401224", "cfi:4", "cfi:5", "nearest neighbours 80",
+            "complete 20", "delaunay 1000", "cubic 1000", "preferential 1000", "random 1000",
+        )
+    ),
+    Row(11, "molecules", "numpy eigh", 20, "at least", projectors_against_eigh),
+    *(
+        Row(12, family, "numpy eigh", bar, "at least", projector_against_eigh, slow)
+        for family, bar, slow in (
+            ("cubic 500", 3, False), ("cubic 1000", 3, False), ("random 1000", 7, True),
+            ("random 2500", 8, True),
+        )
+    ),
+    Row(15, "molecules", "networkx and numpy", 500, "at least", pipeline_against_networkx),
+    *(
+        Row(16, kind, peer, bar, "at most", measure, slow)
+        for peer, bar, measure, slow in (
+            ("nothing compiled", 10, first_call, True), ("compiled", 0.5, first_cached_call, True)
+        )
+        for kind in ("basis", "large graph", "relevant count", "projector")
+    ),
+    Row(17, "molecules", "one thread", 1.6, "at least", two_threads_against_one, slow=True),
+    *(
+        Row(19, name, "kernel alone", 150, "at most", transform_against_kernel)
+        for name in ("AddShortestCycleBasis", "AddRelevantCycles", "AddCycleProjector")
+    ),
+)  # fmt: skip
+
+
+def measured_rows(*, quick: bool, ids: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+    """Measure the rows one by one.
+
+    Args:
+        quick: Fewer graphs and repeats; rows that take long are skipped.
+        ids: Numbers of the bars to measure, or nothing for all.
+
+    Yields:
+        A row for people and programs: ``id``, ``family``, ``ours_us``, ``peer``, ``peer_us``,
+        ``ratio``, ``bar``, ``sense``, ``ok``, ``agree``, ``reason``. `ok` is None, with a reason,
+        for a row that was skipped, and False if the sides disagree however fast we are.
+
+    Raises:
+        UnknownName: If there is no bar of that number.
+    """
+    for text in ids:
+        if text not in map(str, BARS):
+            raise UnknownName("bar", text, map(str, BARS), hint="cyclenet bench --help")
+    patience = Patience(seconds=0.4, repeats=7) if quick else Patience()
+    for row in ROWS:
+        if not ids or str(row.id) in ids:
+            yield _measure(row, Setting(quick, patience))
+
+
+def _measure(row: Row, setting: Setting) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "id": row.id, "family": row.family, "ours_us": None, "peer": row.peer, "peer_us": None,
+        "ratio": None, "bar": row.bar, "sense": row.sense, "ok": None, "agree": None, "reason": None,
+    }  # fmt: skip
+    if row.slow and setting.quick:
+        return shown | {"reason": "left out by --quick"}
+    try:
+        found = row.measure(row.family, setting)
+    except MissingExtra as error:
+        return shown | {"reason": f"{error}; try: {error.hint}"}
+    except Exception as error:
+        # An hour of other rows must not be lost to one.
+        return shown | {
+            "ok": False,
+            "agree": False,
+            "reason": f"failed: {type(error).__name__}: {error}",
+        }
+    reached = found.ratio >= row.bar if row.sense == "at least" else found.ratio <= row.bar
+    return shown | {
+        "ours_us": found.ours_us,
+        "peer_us": found.peer_us,
+        "ratio": found.ratio,
+        "ok": reached and found.agree,
+        "agree": found.agree,
+        "reason": (None if found.agree else "the answers differ") or found.note or None,
+    }

@@ -1,0 +1,42 @@
+"""The sources of graphs there are: names only, so that listing them costs nothing."""
+
+from typing import NamedTuple
+
+
+class SourceKind(NamedTuple):
+    """A way to write a source of graphs.
+
+    Args:
+        pattern: How it is written, with capitals for what the user fills in.
+        holds: What it gives.
+        example: A source written this way.
+    """
+
+    pattern: str
+    holds: str
+    example: str
+
+
+SOURCE_KINDS = (
+    SourceKind("rook", "the 4 x 4 Rook graph", "rook"),
+    SourceKind("shrikhande", "the Shrikhande graph", "shrikhande"),
+    SourceKind("cfi:K[:TWIST]", "a Cai-Fuerer-Immerman graph over K + 1 corners", "cfi:4:1"),
+    SourceKind("sr:NAME", "a shipped family of strongly regular graphs", "sr:sr251256"),
+    SourceKind("molecules", "1000 molecules of ZINC, shipped", "molecules:0"),
+    SourceKind("tu:NAME", "a TU dataset whose raw text files are here", "tu:MUTAG"),
+    SourceKind("FILE.g6", "graphs in graph6, plain or .gz", "graphs.g6"),
+    SourceKind("FILE.csv", "edges as `tail,head` or `graph,tail,head`", "edges.csv"),
+    SourceKind("FILE.smi", "molecules in SMILES (extra: chem)", "molecules.smi"),
+)
+
+# First words of the sources that are not files, with how many `:` arguments each takes.
+NUM_ARGUMENTS = {
+    "rook": (0, 0),
+    "shrikhande": (0, 0),
+    "molecules": (0, 0),
+    "cfi": (1, 2),
+    "sr": (1, 1),
+    "tu": (1, 1),
+}
+
+FILE_SUFFIXES = (".g6", ".g6.gz", ".csv", ".smi")

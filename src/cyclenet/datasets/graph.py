@@ -1,0 +1,67 @@
+"""A graph as the datasets hand it out, and many of them packed end to end."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+
+
+class Graph(NamedTuple):
+    """An undirected graph; unpacks as ``edges, num_nodes``.
+
+    Args:
+        edges: Each undirected edge once, tail < head, sorted by (tail, head).
+        num_nodes: Number of nodes; nodes without edges are counted.
+    """
+
+    edges: Int[np.ndarray, "2 m"]
+    num_nodes: int
+
+
+class PackedGraphs(Sequence[Graph]):
+    """Many graphs in three arrays, the form in which the kernels on many graphs take them.
+
+    Args:
+        edges: Edges of all graphs one after the other; node ids start at 0 in each graph.
+        edge_ptr: Edges of graph i are the columns `edge_ptr[i]:edge_ptr[i + 1]`.
+        num_nodes: Number of nodes of each graph.
+    """
+
+    def __init__(
+        self,
+        edges: Int[np.ndarray, "2 m"],
+        edge_ptr: Int[np.ndarray, " b+1"],
+        num_nodes: Int[np.ndarray, " b"],
+    ) -> None:
+        self.edges = edges
+        self.edge_ptr = edge_ptr
+        self.num_nodes = num_nodes
+
+    def __len__(self) -> int:
+        """Number of graphs."""
+        return self.num_nodes.size
+
+    def __getitem__(self, index: int) -> Graph:
+        """Graph `index`, a view."""
+        index = range(len(self))[index]
+        first, last = self.edge_ptr[index], self.edge_ptr[index + 1]
+        return Graph(self.edges[:, first:last], int(self.num_nodes[index]))
+
+
+def pack_graphs(graphs: Iterable[Graph]) -> PackedGraphs:
+    """Graphs one after the other in three arrays.
+
+    Args:
+        graphs: Any graphs; those without edges keep their place.
+
+    Returns:
+        The same graphs in the same order; packed graphs come back as they are.
+    """
+    if isinstance(graphs, PackedGraphs):
+        return graphs
+    pairs = list(graphs)
+    blocks = [np.zeros((2, 0), dtype=np.int64), *(edges for edges, _ in pairs)]
+    edge_ptr = np.cumsum([block.shape[1] for block in blocks])
+    num_nodes = np.array([count for _, count in pairs], dtype=np.int64)
+    return PackedGraphs(np.concatenate(blocks, axis=1), edge_ptr, num_nodes)

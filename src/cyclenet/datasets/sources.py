@@ -1,0 +1,148 @@
+"""From what a user types, such as ``sr:sr16622:1`` or ``molecules.smi``, to graphs."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from cyclenet.datasets.catalog import FILE_SUFFIXES, NUM_ARGUMENTS
+from cyclenet.datasets.cfi import cfi_graph, rook_graph, shrikhande_graph
+from cyclenet.datasets.edge_list import read_edge_list
+from cyclenet.datasets.errors import BadArgument, DataFileError, UnknownName
+from cyclenet.datasets.graph import Graph
+from cyclenet.datasets.graph6 import read_graph6
+from cyclenet.datasets.molecules import molecule_graphs
+from cyclenet.datasets.smiles import SmilesGraphs
+from cyclenet.datasets.strongly_regular import strongly_regular_graphs
+from cyclenet.datasets.tu import read_tu
+
+_HINT = "cyclenet list datasets"
+
+
+class Source(NamedTuple):
+    """Graphs and what to say about them.
+
+    Args:
+        name: What the user typed.
+        graphs: The graphs, read or made one by one as they are asked for.
+        notes: What was mended while reading, with counts.
+    """
+
+    name: str
+    graphs: Sequence[Graph]
+    notes: tuple[str, ...] = ()
+
+
+def open_source(text: str, *, data_root: str | Path = "data") -> Source:
+    """The graphs a user names.
+
+    Args:
+        text: ``rook``, ``shrikhande``, ``cfi:K``, ``cfi:K:TWIST``, ``sr:NAME``, ``sr:FILE.g6``,
+            ``molecules``, ``tu:NAME``, or a file that ends in .g6, .g6.gz, .csv or .smi; a last
+            ``:i`` picks graph i, negative from the end.
+        data_root: Folder in which ``tu:NAME`` looks for the raw files.
+
+    Returns:
+        The graphs.
+
+    Raises:
+        UnknownName: If there is no such source; the message offers the nearest.
+        BadArgument: If an argument or the index of a source is out of range.
+        DataFileError: If a file cannot be read.
+        MissingExtra: If the format needs a package that is not installed.
+
+    Example:
+        >>> open_source("sr:sr16622:1").graphs[0].num_nodes
+        16
+    """
+    source, index = _split_index(text)
+    graphs, notes = _open(source, Path(data_root))
+    if index is None:
+        return Source(text, graphs, notes)
+    if not -len(graphs) <= index < len(graphs):
+        raise BadArgument(
+            f"expected a graph below {len(graphs)}, the number of graphs in {source}, but "
+            f"{index} came",
+            hint=f"{source}:{len(graphs) - 1}" if graphs else None,
+        )
+    return Source(text, [graphs[index]], notes)
+
+
+def _split_index(text: str) -> tuple[str, int | None]:
+    """A source and the index after it; what the source itself takes after a colon stays with it."""
+    parts = text.split(":")
+    head, last = ":".join(parts[:-1]), parts[-1]
+    if not head or not last.removeprefix("-").isdecimal():
+        return text, None
+    most = NUM_ARGUMENTS.get(parts[0], (0, 0))[1]
+    return (text, None) if len(parts) - 1 <= most else (head, int(last))
+
+
+def _open(source: str, data_root: Path) -> tuple[Sequence[Graph], tuple[str, ...]]:
+    word, _, argument = source.partition(":")
+    if word == "sr" and argument.endswith(FILE_SUFFIXES):
+        word, source = "", argument
+    if word in NUM_ARGUMENTS:
+        arguments = argument.split(":") if argument else []
+        least, most = NUM_ARGUMENTS[word]
+        if not least <= len(arguments) <= most:
+            raise UnknownName("source", source, _names(), hint=_HINT)
+        return _open_named(word, arguments, data_root)
+    if not source.endswith(FILE_SUFFIXES):
+        if Path(source).suffix or Path(source).exists():
+            endings = ", ".join(FILE_SUFFIXES)
+            raise BadArgument(
+                f"expected a file ending in {endings}, but {source!r} came", hint=_HINT
+            )
+        raise UnknownName("source", source, _names(), hint=_HINT)
+    try:
+        return _open_file(source)
+    except OSError as error:
+        raise DataFileError(f"cannot be read: {error.strerror or error}", path=source) from None
+
+
+def _open_named(
+    word: str, arguments: list[str], data_root: Path
+) -> tuple[Sequence[Graph], tuple[str, ...]]:
+    match word:
+        case "rook":
+            return [rook_graph()], ()
+        case "shrikhande":
+            return [shrikhande_graph()], ()
+        case "molecules":
+            return molecule_graphs(), ()
+        case "cfi":
+            return [_cfi(arguments)], ()
+        case "sr":
+            return strongly_regular_graphs(arguments[0]), ()
+        case _:
+            return _open_tu(arguments[0], data_root)
+
+
+def _open_file(path: str) -> tuple[Sequence[Graph], tuple[str, ...]]:
+    if path.endswith(".csv"):
+        return read_edge_list(path)
+    if path.endswith(".smi"):
+        return SmilesGraphs(path), ()
+    return read_graph6(path), ()
+
+
+def _cfi(arguments: list[str]) -> Graph:
+    try:
+        return cfi_graph(*map(int, arguments))
+    except ValueError as error:
+        raise BadArgument(f"cfi:K:TWIST takes two numbers: {error}", hint="cfi:4:1") from None
+
+
+def _open_tu(name: str, data_root: Path) -> tuple[Sequence[Graph], tuple[str, ...]]:
+    folders = [data_root / name / "raw", data_root / "TU" / name / "raw"]
+    for folder in folders:
+        if (folder / f"{name}_A.txt").is_file():
+            return read_tu(folder, name)
+    raise DataFileError(
+        f"expected {name}_A.txt in {folders[0]} or {folders[1]}, but there is none",
+        hint=f"unpack {name} there, or name the folder with --data",
+    )
+
+
+def _names() -> list[str]:
+    return [word if least == 0 else f"{word}:" for word, (least, _) in NUM_ARGUMENTS.items()]

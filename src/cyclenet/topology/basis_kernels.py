@@ -1,0 +1,407 @@
+"""The three passes behind every shortest cycle basis, over many graphs at once.
+
+`split_into_chains` cuts graphs into blocks and contracts each block to chains, `solve_blocks` finds the
+shortest basis of each block, `collect_cycles` writes the cycles of each graph in order, with
+signs. Each pass is compiled on its own, which costs a third less than one kernel that calls
+the others.
+"""
+
+import numpy as np
+
+from cyclenet.topology.blocks import (
+    BLOCK,
+    BLOCK_ROWS,
+    CHORDS,
+    LEADER,
+    find_blocks,
+)
+from cyclenet.topology.candidates import (
+    CHAINS,
+    EDGES,
+    HEAP_ROWS,
+    LENGTH,
+    PACKED,
+    ROOTS,
+    SEEN,
+    SETTLED,
+    SIZE,
+    UP,
+    VERTEX_ROWS,
+    close_cycles,
+    grow_tree,
+    removal_order,
+    saturating_sum,
+    sort_candidates,
+    sort_run,
+)
+from cyclenet.topology.chains import CHAIN_ROWS, END, HOPS, KEY, MEMBERS, START, contract
+from cyclenet.topology.compiled import ZERO, entry, inner
+from cyclenet.topology.cycle_basis import SATURATED
+from cyclenet.topology.elimination import WORD, first_labels, select_independent
+from cyclenet.topology.forest import FOREST_ROWS, list_arcs
+
+# Rows of the block table: where the edges of a block begin in the list, its Betti number.
+FIRST, BETTI = 0, 1
+
+# Work space for blocks up to this size is allocated once; larger ones can afford their own.
+SMALL = 64
+
+
+@inner
+def _largest(edge_ptr, num_nodes):
+    most_nodes, most_edges = ZERO + 1, ZERO + 1
+    for i in range(num_nodes.size):
+        most_nodes = max(most_nodes, num_nodes[i])
+        most_edges = max(most_edges, edge_ptr[i + 1] - edge_ptr[i])
+    return most_nodes, most_edges
+
+
+@entry
+def split_into_chains(tail, head, key, edge_ptr, num_nodes):
+    """Blocks of all graphs as chains; a block with one cycle is one chain without branch nodes.
+
+    Returns the first block of each graph, the first chain of each block, its number of branch
+    nodes, the table of chains, and their edges (counted within each graph).
+    """
+    most_nodes, most_edges = _largest(edge_ptr, num_nodes)
+    nodes = np.empty((FOREST_ROWS, most_nodes), dtype=np.int64)
+    table = np.empty((BLOCK_ROWS, most_edges), dtype=np.int64)
+    starts = np.empty(most_nodes + 1, dtype=np.int64)
+    arcs = np.empty((2, 2 * most_edges), dtype=np.int64)
+    listed = np.empty(most_edges, dtype=np.int64)
+    block = np.empty((2, most_edges + 1), dtype=np.int64)
+    block_ptr = np.zeros(num_nodes.size + 1, dtype=np.int64)
+    chain_ptr = np.zeros(tail.size + 1, dtype=np.int64)
+    branches = np.empty(tail.size, dtype=np.int64)
+    chain = np.empty((CHAIN_ROWS, tail.size + 1), dtype=np.int64)
+    members = np.empty(tail.size, dtype=np.int64)
+    chain[MEMBERS, 0] = 0
+    num_chains = ZERO
+    total = ZERO
+    for i in range(num_nodes.size):
+        first, last = edge_ptr[i], edge_ptr[i + 1]
+        ends, heads, keys = tail[first:last], head[first:last], key[first:last]
+        num_blocks = find_blocks(ends, heads, num_nodes[i], nodes, table, starts, arcs)
+        _list_blocks(ends.size, num_blocks, table, listed, block)
+        for b in range(num_blocks):
+            if block[BETTI, b] == 1:
+                branches[total] = 0
+                num_chains = _one_ring(
+                    keys, listed, block[FIRST, b], block[FIRST, b + 1], chain, members, num_chains
+                )
+            else:
+                branches[total], num_chains = contract(
+                    ends, heads, keys, listed, block[FIRST, b], block[FIRST, b + 1], nodes,
+                    table[LEADER], chain, members, num_chains,
+                )
+            total += 1
+            chain_ptr[total] = num_chains
+        block_ptr[i + 1] = total
+    return block_ptr, chain_ptr[: total + 1], branches[:total], chain, members
+
+
+@inner
+def _list_blocks(num_edges, num_blocks, table, listed, block):
+    """Edges of each block, ascending: those of b are listed[block[FIRST, b]:block[FIRST, b + 1]]."""
+    for b in range(num_blocks + 1):
+        block[FIRST, b] = 0
+    for e in range(num_edges):
+        if table[BLOCK, e] >= 0:
+            block[FIRST, table[BLOCK, e]] += 1
+            if table[LEADER, e] == e:
+                block[BETTI, table[BLOCK, e]] = table[CHORDS, e]
+    total = 0
+    for b in range(num_blocks + 1):
+        total += block[FIRST, b]
+        block[FIRST, b] = total
+    for e in range(num_edges - 1, -1, -1):
+        if table[BLOCK, e] >= 0:
+            block[FIRST, table[BLOCK, e]] -= 1
+            listed[block[FIRST, table[BLOCK, e]]] = e
+
+
+@inner
+def _one_ring(key, listed, first, last, chain, members, num_chains):
+    filled = chain[MEMBERS, num_chains]
+    length = 0
+    for i in range(first, last):
+        length += key[listed[i]]
+        members[filled + i - first] = listed[i]
+    chain[KEY, num_chains] = length
+    chain[HOPS, num_chains] = last - first
+    chain[MEMBERS, num_chains + 1] = filled + last - first
+    return num_chains + 1
+
+
+@entry
+def solve_blocks(chain, chain_ptr, branches, members, counting):
+    """Shortest basis of every block, as records of chains, one after the other.
+
+    Returns the records with the lowest edge of each cycle in place of its packed chains, where
+    the records of each block begin, and the number of relevant cycles of each block.
+    """
+    num_blocks = branches.size
+    most_chains, most_vertices = ZERO + 1, ZERO + 1
+    for b in range(num_blocks):
+        most_chains = max(most_chains, chain_ptr[b + 1] - chain_ptr[b])
+        most_vertices = max(most_vertices, branches[b])
+    vertex = np.empty((VERTEX_ROWS, most_vertices), dtype=np.int64)
+    heap = np.empty((HEAP_ROWS, 2 * most_chains + most_vertices), dtype=np.int64)
+    starts = np.empty(most_vertices + 1, dtype=np.int64)
+    arcs = np.empty((2, 2 * most_chains), dtype=np.int64)
+    own = np.empty((CHAIN_ROWS, most_chains), dtype=np.int64)
+    small = np.empty((3, SMALL), dtype=np.uint64)
+    listed = np.empty((2, SMALL), dtype=np.int64)
+    pool = np.empty(1024, dtype=np.int64)
+    found = np.empty((CHAINS + 4) * (num_blocks + 1), dtype=np.int64)
+    found_ptr = np.zeros(num_blocks + 1, dtype=np.int64)
+    relevant = np.ones(num_blocks, dtype=np.int64)
+    filled = ZERO
+    for b in range(num_blocks):
+        first, last = chain_ptr[b], chain_ptr[b + 1]
+        if last - first == 1:
+            found = room_for(found, filled, CHAINS + 1)
+            filled = _write_ring(chain[KEY, first], chain[HOPS, first], found, filled)
+        else:
+            for i in range(first, last):
+                for row in range(MEMBERS):
+                    own[row, i - first] = chain[row, i]
+            pool, found, filled, relevant[b] = _solve_block(
+                branches[b], last - first, own, starts, arcs, vertex, heap, small, listed, pool,
+                found, filled, counting,
+            )
+        _name_chains(found, found_ptr[b], filled, first, chain, members)
+        found_ptr[b + 1] = filled
+    return found, found_ptr, relevant
+
+
+@inner
+def _name_chains(found, start, end, first, chain, members):
+    """Number chains across blocks, and put the lowest edge of each cycle in place of PACKED."""
+    p = start
+    while p < end:
+        for i in range(p + CHAINS, p + CHAINS + found[p + SIZE]):
+            found[i] += first
+        found[p + PACKED] = members[chain[MEMBERS, found[p + CHAINS]]]
+        p += CHAINS + found[p + SIZE]
+
+
+@inner
+def room_for(array, filled, size):
+    """The buffer, with room for `size` more; at least doubled, so growing stays cheap on average."""
+    if filled + size <= array.size:
+        return array
+    longer = np.empty(max(filled + size, 2 * array.size), dtype=np.int64)
+    for i in range(filled):
+        longer[i] = array[i]
+    return longer
+
+
+@inner
+def _write_ring(length, edges, found, filled):
+    """The record of a block that is one chain."""
+    found[filled + LENGTH] = length
+    found[filled + EDGES] = edges
+    found[filled + SIZE] = 1
+    found[filled + CHAINS] = 0
+    return filled + CHAINS + 1
+
+
+@inner
+def _solve_block(
+    num_vertices, num_chains, chain, starts, arcs, vertex, heap, small, listed, pool, found, filled,
+    counting,
+):
+    """Append the shortest basis of a contracted block to `found`, in order.
+
+    Candidates come in windows of growing length, each half again as long as the last, until the
+    basis is complete: long cycles are never looked at where short ones suffice.
+    """
+    missing = num_chains - num_vertices + 1
+    words = (missing + WORD - 1) // WORD
+    num_roots, slots, shortest, width = prepare_block(
+        num_vertices, num_chains, chain, starts, arcs, vertex, heap
+    )
+    label = _bits(small[0], num_chains * words)
+    paths = _bits(small[1], num_vertices * words)
+    sums = _bits(small[2], slots * words)
+    first_labels(num_vertices, chain, num_chains, vertex[UP], label, words)
+    done, limit = ZERO, 3 * shortest
+    search = ZERO
+    relevant = ZERO
+    while missing > 0:
+        pool, used, beyond = _window(
+            num_roots, search, done, limit, shortest, width, chain, starts, arcs, vertex, heap, label,
+            paths, words, pool,
+        )
+        search += num_roots
+        order, count = _list_records(pool, used, listed[0])
+        sort_candidates(order, room_for(listed[1], ZERO, count), count, pool)
+        accepted, counted = select_independent(
+            order, count, missing, num_chains, pool, label, words, sums, counting
+        )
+        missing -= accepted
+        relevant = saturating_sum(relevant, counted)
+        for k in range(accepted):
+            size = CHAINS + pool[order[k] + SIZE]
+            found = room_for(found, filled, size)
+            for i in range(size):
+                found[filled + i] = pool[order[k] + i]
+            filled += size
+        done, limit = limit, max(beyond, limit + limit // 2)
+    return pool, found, filled, relevant
+
+
+@inner
+def prepare_block(num_vertices, num_chains, chain, starts, arcs, vertex, heap):
+    """Arcs and order of removal of a contracted block, with no search done yet.
+
+    Returns the number of roots, the largest degree, the shortest chain and the number of bits
+    that hold the number of a chain.
+    """
+    list_arcs(chain[START], chain[END], num_chains, num_vertices, starts, arcs)
+    num_roots = removal_order(num_vertices, starts, arcs, vertex, heap)
+    degree = ZERO
+    for v in range(num_vertices):
+        degree = max(degree, starts[v + 1] - starts[v])
+        vertex[SEEN, v] = 0
+        vertex[SETTLED, v] = 0
+    shortest = SATURATED
+    for e in range(num_chains):
+        shortest = min(shortest, chain[KEY, e])
+    width = ZERO + 1
+    while num_chains >> width > 0:
+        width += 1
+    return num_roots, degree, shortest, width
+
+
+@inner
+def _window(
+    num_roots, search, done, limit, shortest, width, chain, starts, arcs, vertex, heap, label,
+    paths, words, pool,
+):
+    """Collect the candidates of lengths in (done, limit] from all roots.
+
+    Returns the pool, its end, and a lower bound of the least length beyond the limit.
+    """
+    used = ZERO
+    beyond = SATURATED
+    for step in range(num_roots):
+        root = vertex[ROOTS, step]
+        search += 1
+        reached, nearest = grow_tree(
+            root, step, search, limit // 2, shortest, chain, starts, arcs, vertex, heap
+        )
+        beyond = min(beyond, nearest)
+        end = -1
+        while end < 0:
+            end, nearest = close_cycles(
+                root, search, reached, done, limit, width, chain, starts, arcs, vertex, label,
+                paths, words, pool, used,
+            )
+            if end < 0:
+                pool = room_for(pool, pool.size, pool.size)
+        beyond = min(beyond, nearest)
+        used = end
+    return pool, used, beyond
+
+
+@inner
+def _bits(small, size):
+    return small if size <= small.size else np.empty(size, dtype=np.uint64)
+
+
+@inner
+def _list_records(pool, used, order):
+    count = ZERO
+    p = ZERO
+    while p < used:
+        order = room_for(order, count, 1)
+        order[count] = p
+        count += 1
+        p += CHAINS + pool[p + SIZE]
+    return order, count
+
+
+@entry
+def collect_cycles(
+    tail, head, edge_ptr, num_nodes, block_ptr, chain_ptr, chain, members, found, found_ptr
+):
+    """The cycles of each graph, shortest first, as edges with signs.
+
+    Returns the first cycle of each graph, the first entry of each cycle, the entries (edges within
+    the graph, ascending, and signs), and the length of each cycle.
+    """
+    num_cycles, entries = _count_cycles(found, found_ptr[block_ptr[num_nodes.size]])
+    cycle_ptr = np.zeros(num_nodes.size + 1, dtype=np.int64)
+    incidence_ptr = np.zeros(num_cycles + 1, dtype=np.int64)
+    cycle_edges = np.empty(entries, dtype=np.int64)
+    cycle_signs = np.empty(entries, dtype=np.int8)
+    lengths = np.empty(num_cycles, dtype=np.int64)
+    most_nodes, most_edges = _largest(edge_ptr, num_nodes)
+    join = np.empty(most_nodes, dtype=np.int64)
+    place = np.empty(most_edges, dtype=np.int64)
+    order = np.empty((2, num_cycles), dtype=np.int64)
+    cycle = ZERO
+    for i in range(num_nodes.size):
+        ends, heads = tail[edge_ptr[i] : edge_ptr[i + 1]], head[edge_ptr[i] : edge_ptr[i + 1]]
+        count = ZERO
+        p = found_ptr[block_ptr[i]]
+        while p < found_ptr[block_ptr[i + 1]]:
+            order[0, count] = p
+            count += 1
+            p += CHAINS + found[p + SIZE]
+        sort_candidates(order[0], order[1], count, found)
+        for k in range(count):
+            first = incidence_ptr[cycle]
+            last = _write_edges(order[0, k], found, chain, members, first, cycle_edges)
+            _write_signs(first, last, ends, heads, cycle_edges, cycle_signs, join, place)
+            lengths[cycle] = found[order[0, k] + LENGTH]
+            cycle += 1
+            incidence_ptr[cycle] = last
+        cycle_ptr[i + 1] = cycle
+    return cycle_ptr, incidence_ptr, cycle_edges, cycle_signs, lengths
+
+
+@inner
+def _count_cycles(found, end):
+    cycles = ZERO
+    entries = ZERO
+    p = ZERO
+    while p < end:
+        cycles += 1
+        entries += found[p + EDGES]
+        p += CHAINS + found[p + SIZE]
+    return cycles, entries
+
+
+@inner
+def _write_edges(p, found, chain, members, first, cycle_edges):
+    last = first
+    for i in range(p + CHAINS, p + CHAINS + found[p + SIZE]):
+        for j in range(chain[MEMBERS, found[i]], chain[MEMBERS, found[i] + 1]):
+            cycle_edges[last] = members[j]
+            last += 1
+    sort_run(first, last, cycle_edges)
+    return last
+
+
+@inner
+def _write_signs(first, last, tail, head, cycle_edges, cycle_signs, join, place):
+    """Walk the cycle once around, along its lowest edge; `join` leads from one edge to the next."""
+    for q in range(first, last):
+        e = cycle_edges[q]
+        place[e] = q
+        join[tail[e]] = 0
+        join[head[e]] = 0
+    for q in range(first, last):
+        e = cycle_edges[q]
+        join[tail[e]] ^= e
+        join[head[e]] ^= e
+    e = cycle_edges[first]
+    v = tail[e]
+    for _ in range(first, last):
+        along = tail[e] == v
+        cycle_signs[place[e]] = 1 if along else -1
+        v = head[e] if along else tail[e]
+        e ^= join[v]

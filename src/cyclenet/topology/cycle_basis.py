@@ -1,0 +1,122 @@
+"""`CycleBasis`: a set of oriented cycles of one graph, and what can be said about it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse
+from jaxtyping import Float, Int, Shaped
+
+# Counts of relevant cycles grow exponentially (a ring of q diamonds has q + 2^q); they stop here.
+SATURATED = int(np.iinfo(np.int64).max)
+
+
+@dataclass(frozen=True, eq=False)
+class CycleBasis:
+    r"""Cycles as the columns of a signed incidence matrix, shortest first.
+
+    The law: with the oriented incidence matrix $B_1$, every column is a closed walk,
+    $B_1 C = 0$ exactly. A column is +1 where its cycle runs along an edge, -1 where it runs
+    against it; the lowest edge of each cycle is +1.
+
+    Args:
+        incidence: C, sparse (m x g), int64.
+        lengths: Length of each cycle, ascending: the number of its edges (int64), or the sum of
+            their weights (float64) where weights were given.
+        betti_number: Dimension of the space the cycles span, m - n + components for a graph.
+        count_relevant: Computes `num_relevant` when it is first asked for.
+    """
+
+    incidence: scipy.sparse.csc_array
+    lengths: Shaped[np.ndarray, " g"]
+    betti_number: int
+    count_relevant: Callable[[], int] = field(repr=False)
+
+    @property
+    def num_cycles(self) -> int:
+        """Number of cycles held here."""
+        return self.lengths.size
+
+    @property
+    def total_weight(self) -> int | float:
+        """Sum of the lengths: an int for unweighted graphs, a float for weighted ones."""
+        return self.lengths.sum().item()
+
+    @cached_property
+    def num_relevant(self) -> int:
+        """Number of relevant cycles of the graph: those that lie in some shortest cycle basis.
+
+        Exact; it stops at the largest int64 instead of overflowing.
+        """
+        return self.count_relevant()
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether the graph has only one shortest cycle basis.
+
+        The shortest basis is unique if and only if there are no more relevant cycles than the
+        Betti number (Vismara 1997).
+        """
+        return self.num_relevant == self.betti_number
+
+    @property
+    def cycles(self) -> list[Int[np.ndarray, " length"]]:
+        """The edges of each cycle, ascending."""
+        pointers = self.incidence.indptr
+        return [
+            self.incidence.indices[first:last]
+            for first, last in zip(pointers[:-1], pointers[1:], strict=True)
+        ]
+
+
+def oriented_basis(
+    edges: Int[np.ndarray, "2 m"],
+    cycles: list[list[int]],
+    weights: Float[np.ndarray, " m"] | None,
+    betti_number: int,
+    count_relevant: Callable[[], int],
+) -> CycleBasis:
+    """The cycles in the order of length, number of edges and edge ids, with their signs.
+
+    Args:
+        edges: Checked undirected edges.
+        cycles: Ascending edges of simple cycles.
+        weights: Length of each edge; None counts edges.
+        betti_number: Dimension of the space the cycles span.
+        count_relevant: As in `CycleBasis`.
+
+    Returns:
+        The cycles with their incidence, shortest first.
+    """
+    total = [len(c) if weights is None else float(weights[c].sum()) for c in cycles]
+    order = sorted(range(len(cycles)), key=lambda k: (total[k], len(cycles[k]), cycles[k]))
+    cycles = [cycles[k] for k in order]
+    signs = [sign for cycle in cycles for sign in _signs(edges, cycle)]
+    rows = [edge for cycle in cycles for edge in cycle]
+    ends = np.cumsum([0] + [len(cycle) for cycle in cycles])
+    matrix = scipy.sparse.csc_array(
+        (np.array(signs, dtype=np.int64), np.array(rows, dtype=np.int64), ends),
+        shape=(edges.shape[1], len(cycles)),
+    )
+    lengths = np.array(
+        [total[k] for k in order], dtype=np.int64 if weights is None else np.float64
+    )
+    return CycleBasis(matrix, lengths, betti_number, count_relevant)
+
+
+def _signs(edges: Int[np.ndarray, "2 m"], cycle: list[int]) -> list[int]:
+    """Signs along a walk around the cycle that starts along its lowest edge."""
+    at_node: dict[int, list[int]] = {}
+    for edge in cycle:
+        for node in edges[:, edge].tolist():
+            at_node.setdefault(node, []).append(edge)
+    sign: dict[int, int] = {}
+    edge, node = cycle[0], int(edges[0, cycle[0]])
+    while edge not in sign:
+        tail, head = edges[:, edge].tolist()
+        sign[edge] = 1 if node == tail else -1
+        node = tail + head - node
+        one, other = at_node[node]
+        edge = one + other - edge
+    return [sign[edge] for edge in cycle]

@@ -1,0 +1,202 @@
+"""Relevant cycles: how many there are, and all of them where there are not too many.
+
+A cycle is relevant if it is not a sum of strictly shorter cycles, that is, if it lies in some
+shortest cycle basis. Relevant cycles come in families that share everything but the choice among
+equally short paths, so that they can be counted where they are too many to list (Vismara 1997).
+"""
+
+from functools import partial
+
+import numpy as np
+from jaxtyping import Int, Integer, Shaped
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from cyclenet.topology.basis_kernels import collect_cycles, solve_blocks, split_into_chains
+from cyclenet.topology.blocks import blocks_of
+from cyclenet.topology.cycle_basis import SATURATED, CycleBasis, oriented_basis
+from cyclenet.topology.edges import check_edges, check_weights
+from cyclenet.topology.errors import TooManyCycles
+from cyclenet.topology.families import list_relevant
+from cyclenet.topology.forest import spanning_forest
+from cyclenet.topology.incidence import num_components
+from cyclenet.topology.lengths import whole_lengths
+
+MAX_CYCLES = 100_000
+
+
+def relevant_cycles(
+    edges: Integer[np.ndarray, "2 m"],
+    num_nodes: int,
+    weights: Shaped[np.ndarray, " m"] | None = None,
+    max_cycles: int = MAX_CYCLES,
+    *,
+    weight_tol: float | None = None,
+) -> CycleBasis:
+    """All relevant cycles: the union of all shortest cycle bases.
+
+    Unlike one shortest basis, which is a choice wherever it is not unique, this set belongs to the
+    graph: relabelling the nodes relabels it. It equals the shortest basis if and only if that is
+    unique; otherwise it has more cycles than the Betti number, and is no basis but spans.
+
+    Args:
+        edges: Undirected edges, each once, tail < head.
+        num_nodes: Number of nodes.
+        weights: Length of each edge, not negative; None counts edges.
+        max_cycles: Refuse to list more than this; a graph can have exponentially many.
+        weight_tol: As for `shortest_cycle_basis`.
+
+    Returns:
+        The cycles, ordered by length, number of edges, and ascending edge ids.
+
+    Raises:
+        GraphError: If the edges or weights are not what `shortest_cycle_basis` expects.
+        TooManyCycles: If there are more than `max_cycles`; known before any is listed.
+
+    Example:
+        >>> theta = np.array([[0, 0, 0, 1, 2, 3], [1, 2, 3, 4, 4, 4]])
+        >>> relevant_cycles(theta, 5).lengths.tolist()
+        [4, 4, 4]
+    """
+    edges = check_edges(edges, num_nodes)
+    values = None if weights is None else check_weights(weights, edges.shape[1])
+    lengths = None if values is None else whole_lengths(values, weight_tol).lengths
+    count = count_of_graph(edges, num_nodes, lengths)
+    if count > max_cycles:
+        raise TooManyCycles(count, max_cycles)
+    if lengths is None or (lengths > 0).all():
+        cycles = _list_cycles(edges, num_nodes, lengths)
+    else:
+        cycles = _list_around_zeros(edges, num_nodes, lengths)
+    betti = edges.shape[1] - num_nodes + num_components(edges, num_nodes)
+    return oriented_basis(edges, cycles, values, betti, partial(int, count))
+
+
+def count_relevant_cycles(
+    edges: Integer[np.ndarray, "2 m"],
+    num_nodes: int,
+    weights: Shaped[np.ndarray, " m"] | None = None,
+    *,
+    weight_tol: float | None = None,
+) -> int:
+    """The number of relevant cycles, without listing them; `SATURATED` instead of overflowing.
+
+    Args:
+        edges: Undirected edges, each once, tail < head.
+        num_nodes: Number of nodes.
+        weights: Length of each edge, not negative; None counts edges.
+        weight_tol: As for `shortest_cycle_basis`.
+
+    Returns:
+        The number; at least the Betti number, and equal to it for a unique shortest basis.
+
+    Raises:
+        GraphError: If the edges or weights are not what `shortest_cycle_basis` expects.
+
+    Example:
+        >>> count_relevant_cycles(np.array([[0, 0, 0, 1, 2, 3], [1, 2, 3, 4, 4, 4]]), 5)
+        3
+    """
+    edges = check_edges(edges, num_nodes)
+    values = None if weights is None else check_weights(weights, edges.shape[1])
+    lengths = None if values is None else whole_lengths(values, weight_tol).lengths
+    return count_of_graph(edges, num_nodes, lengths)
+
+
+def count_of_graph(
+    edges: Int[np.ndarray, "2 m"], num_nodes: int, lengths: Int[np.ndarray, " m"] | None
+) -> int:
+    """Number of relevant cycles of a checked graph with whole lengths.
+
+    Edges of length zero are contracted first, which leaves the relevant cycles as they are as long
+    as no cycle has length zero. Where one does, and lies in a block with other cycles, the answer is
+    SATURATED: all simple cycles of length zero are relevant, and counting those is as hard as
+    counting the simple cycles of any graph.
+    """
+    rings = 0
+    if lengths is not None and (lengths == 0).any():
+        zero = np.flatnonzero(lengths == 0)
+        free = blocks_of(edges[:, zero], num_nodes)
+        whole = blocks_of(edges, num_nodes)
+        if (whole.betti[whole.edge_block[zero[~free.bridges]]] > 1).any():
+            return SATURATED
+        rings = free.num_blocks
+        edges, num_nodes = _contract(edges[:, lengths > 0], edges[:, zero], num_nodes)
+        lengths = lengths[lengths > 0]
+    block_ptr, chain_ptr, branches, chain, members = _split(edges, num_nodes, lengths)
+    _, _, relevant = solve_blocks(chain, chain_ptr, branches, members, True)
+    return min(rings + int(counts_of_graphs(block_ptr, relevant)[0]), SATURATED)
+
+
+def counts_of_graphs(
+    block_ptr: Int[np.ndarray, " b1"], relevant: Int[np.ndarray, " blocks"]
+) -> Int[np.ndarray, " b"]:
+    """Sums over the blocks of each graph, stopping at the largest int64."""
+    starts, ends = block_ptr[:-1], block_ptr[1:]
+    # Whole numbers wrap around in both sums alike, so their difference is right whenever it fits;
+    # the second sum tells whether it does.
+    exact = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(relevant)])
+    rough = np.concatenate([np.zeros(1), np.cumsum(relevant / 2.0**62)])
+    sums = exact[ends] - exact[starts]
+    return np.where(rough[ends] - rough[starts] >= 2.0 - 2.0**-40, SATURATED, sums)
+
+
+def _contract(
+    edges: Int[np.ndarray, "2 k"], free: Int[np.ndarray, "2 z"], num_nodes: int
+) -> tuple[Int[np.ndarray, "2 k"], int]:
+    ones = np.ones(free.shape[1], dtype=np.int8)
+    graph = coo_array((ones, (free[0], free[1])), shape=(num_nodes, num_nodes))
+    count, part = connected_components(graph, directed=False)
+    return np.sort(part.astype(np.int64)[edges], axis=0), int(count)
+
+
+def _split(
+    edges: Int[np.ndarray, "2 m"], num_nodes: int, lengths: Int[np.ndarray, " m"] | None
+) -> tuple[np.ndarray, ...]:
+    keys = np.ones(edges.shape[1], dtype=np.int64) if lengths is None else lengths
+    return split_into_chains(
+        edges[0], edges[1], keys, np.array([0, edges.shape[1]]), np.array([num_nodes])
+    )
+
+
+def _list_cycles(
+    edges: Int[np.ndarray, "2 m"], num_nodes: int, lengths: Int[np.ndarray, " m"] | None
+) -> list[list[int]]:
+    """Edges of all relevant cycles of a graph whose lengths are positive."""
+    block_ptr, chain_ptr, branches, chain, members = _split(edges, num_nodes, lengths)
+    found, found_ptr, _ = solve_blocks(chain, chain_ptr, branches, members, False)
+    listing, listing_ptr = list_relevant(chain, chain_ptr, branches, members, found, found_ptr)
+    _, pointers, cycle_edges, _, _ = collect_cycles(
+        edges[0], edges[1], np.array([0, edges.shape[1]]), np.array([num_nodes]), block_ptr,
+        chain_ptr, chain, members, listing, listing_ptr,
+    )  # fmt: skip
+    return [part.tolist() for part in np.split(cycle_edges, pointers[1:-1])][: pointers.size - 1]
+
+
+def _list_around_zeros(
+    edges: Int[np.ndarray, "2 m"], num_nodes: int, lengths: Int[np.ndarray, " m"]
+) -> list[list[int]]:
+    """The same with edges of length zero: each cycle takes the only way through them.
+
+    Cycles of length zero are blocks of their own here, for else there would be too many.
+    """
+    zero, positive = np.flatnonzero(lengths == 0), np.flatnonzero(lengths > 0)
+    free = blocks_of(edges[:, zero], num_nodes)
+    rings = [zero[free.edge_block == b].tolist() for b in range(free.num_blocks)]
+    contracted, count = _contract(edges[:, positive], edges[:, zero], num_nodes)
+    cycles = [positive[c] for c in _list_cycles(contracted, count, lengths[positive])]
+    forest = spanning_forest(edges[:, zero], num_nodes)
+    # A forest edge is on the cycle if an odd number of its loose ends lies below that edge.
+    loose = np.zeros((num_nodes, len(cycles)), dtype=np.int64)
+    for k, cycle in enumerate(cycles):
+        np.add.at(loose[:, k], edges[:, cycle].ravel(), 1)
+    for v in forest.order[::-1]:
+        if forest.parent[v] >= 0:
+            loose[forest.parent[v]] += loose[v]
+    below = np.flatnonzero(forest.parent >= 0)
+    taken = loose[below] % 2 == 1
+    closed = [
+        sorted([*cycle.tolist(), *zero[forest.parent_edge[below[taken[:, k]]]].tolist()])
+        for k, cycle in enumerate(cycles)
+    ]
+    return rings + closed

@@ -1,0 +1,267 @@
+"""Cycles and the cycle projector of a graph, attached to it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Int, Shaped
+
+from cyclenet.data import CycleData
+from cyclenet.topology import (
+    GraphError,
+    UndirectedEdges,
+    cycle_projectors,
+    relevant_cycles,
+    shortest_cycle_bases,
+)
+from cyclenet.topology.blocks import blocks_of
+from cyclenet.topology.memory import require_memory
+from cyclenet.topology.projector import PAIR_BYTES
+from cyclenet.transforms.arcs import CycleTransform
+from cyclenet.transforms.weights import edge_weights
+
+
+@dataclass(kw_only=True, eq=False)
+class AddShortestCycleBasis(CycleTransform):
+    r"""Adds a shortest cycle basis: g = m - n + components cycles of least total length.
+
+    The cycles are oriented, $B_1 C = 0$, and listed by ascending length. Many graphs have several
+    shortest bases. The one chosen is always the same for the same edges (ties go to the lowest
+    edge ids), but relabelling the nodes changes which one it is, and with it everything computed
+    from it. `unique` says for each graph whether there was a choice at all; where there was, the
+    relevant cycles (`AddRelevantCycles`) are the answer that does not depend on labels.
+
+    Adds `edges`, `arc_to_edge`, `arc_sign`, `cycle_incidence`, `cycle_sign`, `cycle_length`,
+    `num_cycles`, `num_relevant` and `unique`; see `CycleData`.
+
+    Args:
+        weights: Attribute with one non-negative number for each column of `edge_index`, the length
+            of that arc; without it every edge has length 1.
+        reduce: ``"mean"`` takes the mean where the arcs of an edge disagree about its weight,
+            ``"raise"`` refuses.
+        weight_tol: Lengths closer than this count as equal; None lets the rounding of the sums
+            decide.
+        on_ambiguous: ``"raise"`` refuses graphs with more than one shortest basis.
+
+    The other arguments are those of `CycleTransform`.
+
+    Example:
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> triangle = torch.tensor([[0, 1, 0, 2, 1, 2], [1, 0, 2, 0, 2, 1]])
+        >>> data = AddShortestCycleBasis()(Data(edge_index=triangle, num_nodes=3))
+        >>> data.cycle_incidence.tolist(), data.cycle_sign.tolist()
+        ([[0, 1, 2], [0, 0, 0]], [1, -1, 1])
+    """
+
+    weights: str | None = None
+    reduce: Literal["raise", "mean"] = "raise"
+    weight_tol: float | None = None
+    on_ambiguous: Literal["allow", "raise"] = "allow"
+
+    def numbers(
+        self, graph: CycleData, found: UndirectedEdges, num_nodes: int
+    ) -> dict[str, np.ndarray]:
+        """The basis of one graph.
+
+        Args:
+            graph: The graph, to read the weights from.
+            found: Its undirected edges.
+            num_nodes: Number of nodes.
+
+        Returns:
+            The attributes that are added besides the edges.
+
+        Raises:
+            GraphError: If the weights are not sound, or the basis is not unique and has to be.
+        """
+        num_edges = found.edges.shape[1]
+        lengths = None
+        if self.weights is not None:
+            lengths = edge_weights(graph, self.weights, found, self.reduce)
+        bases = shortest_cycle_bases(
+            found.edges,
+            np.array([0, num_edges]),
+            num_nodes,
+            lengths,
+            count_relevant=True,
+            weight_tol=self.weight_tol,
+            self_loops="cycle",
+            multi_edges="distinct",
+        )
+        num_cycles, num_relevant = bases.lengths.size, int(bases.num_relevant[0])
+        if self.on_ambiguous == "raise" and num_relevant != num_cycles:
+            raise GraphError(
+                f"the graph must have only one shortest cycle basis (on_ambiguous='raise'), but "
+                f"{num_relevant} cycles lie in some shortest basis and each has {num_cycles}; try: "
+                "AddRelevantCycles, which takes all of them",
+                code="ambiguous_basis",
+            )
+        return {
+            **_cycles(bases.cycle_edges, bases.incidence_ptr, bases.cycle_signs, bases.lengths),
+            "num_relevant": np.array([num_relevant]),
+            "unique": np.array([num_relevant == num_cycles]),
+        }
+
+
+@dataclass(kw_only=True, eq=False)
+class AddRelevantCycles(CycleTransform):
+    r"""Adds all relevant cycles: those that lie in some shortest cycle basis.
+
+    A cycle is relevant if it is no sum of strictly shorter ones. Unlike a shortest basis, the set
+    of relevant cycles belongs to the graph and not to its labels: relabelling permutes it. It is
+    the shortest basis exactly where that is unique. There can be exponentially many of them, which
+    is known before any is listed.
+
+    Adds the same attributes as `AddShortestCycleBasis`, and takes the place of its cycles on a
+    graph that has some.
+
+    Args:
+        weights: Attribute with one non-negative number for each column of `edge_index`, the length
+            of that arc; without it every edge has length 1.
+        reduce: ``"mean"`` takes the mean where the arcs of an edge disagree about its weight,
+            ``"raise"`` refuses.
+        weight_tol: Lengths closer than this count as equal; None lets the rounding of the sums
+            decide.
+        max_cycles: A graph with more relevant cycles than this is refused with `TooManyCycles`.
+
+    The other arguments are those of `CycleTransform`.
+
+    Example:
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> square = torch.tensor([[0, 1, 2, 0], [1, 2, 3, 3]])
+        >>> data = AddRelevantCycles()(Data(edge_index=square, num_nodes=4))
+        >>> data.num_relevant.item(), data.unique.item(), data.cycle_length.tolist()
+        (1, True, [4.0])
+    """
+
+    weights: str | None = None
+    reduce: Literal["raise", "mean"] = "raise"
+    weight_tol: float | None = None
+    max_cycles: int = 100_000
+
+    def numbers(
+        self, graph: CycleData, found: UndirectedEdges, num_nodes: int
+    ) -> dict[str, np.ndarray]:
+        """The relevant cycles of one graph.
+
+        Args:
+            graph: The graph, to read the weights from.
+            found: Its undirected edges.
+            num_nodes: Number of nodes.
+
+        Returns:
+            The attributes that are added besides the edges.
+
+        Raises:
+            GraphError: If the weights are not sound.
+            TooManyCycles: If there are more than `max_cycles`.
+        """
+        lengths = None
+        if self.weights is not None:
+            lengths = edge_weights(graph, self.weights, found, self.reduce)
+        cycles = relevant_cycles(
+            found.edges,
+            num_nodes,
+            lengths,
+            max_cycles=self.max_cycles,
+            weight_tol=self.weight_tol,
+            self_loops="cycle",
+            multi_edges="distinct",
+        )
+        columns = cycles.incidence
+        return {
+            **_cycles(columns.indices, columns.indptr, columns.data, cycles.lengths),
+            "num_relevant": np.array([cycles.num_cycles]),
+            "unique": np.array([cycles.num_cycles == cycles.betti_number]),
+        }
+
+
+@dataclass(kw_only=True, eq=False)
+class AddCycleProjector(CycleTransform):
+    r"""Adds the orthogonal projector on the cycle space, $P = I - B_1^\top (B_1 B_1^\top)^+ B_1$.
+
+    P needs no choice of basis. It is stored as pairs of edges and their entries. It is zero on
+    bridges and between different blocks, so the pairs inside blocks carry all of it and are far
+    fewer than m x m.
+
+    Signs: reversing edge e flips row and column e, and `edges` direct every edge from its lower to
+    its higher node. So read |P|, P * P or the diagonal on edges; with the `arc_sign` of both arcs,
+    P is sound on arcs.
+
+    Adds `edges`, `arc_to_edge`, `arc_sign`, `pair_edges` and `pair_projector`; see `CycleData`.
+
+    Args:
+        pairs: ``"blocks"`` stores the pairs inside blocks; ``"graph"`` all m x m of them, in the
+            order of the rows of P.
+        max_memory: Bytes that the numbers of one graph may take. A larger graph is refused with
+            `TooLargeError` before anything is allocated. None allows a quarter of the free
+            memory, at most 4 GB.
+
+    The other arguments are those of `CycleTransform`.
+
+    Example:
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> triangle = torch.tensor([[0, 0, 1], [1, 2, 2]])
+        >>> data = AddCycleProjector()(Data(edge_index=triangle, num_nodes=3))
+        >>> data.pair_projector.abs().mul(3).round().tolist()
+        [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    """
+
+    pairs: Literal["blocks", "graph"] = "blocks"
+    max_memory: int | None = None
+
+    def numbers(
+        self, graph: CycleData, found: UndirectedEdges, num_nodes: int
+    ) -> dict[str, np.ndarray]:
+        """The entries of the projector of one graph.
+
+        Args:
+            graph: Not needed here.
+            found: The undirected edges.
+            num_nodes: Number of nodes.
+
+        Returns:
+            The attributes that are added besides the edges.
+
+        Raises:
+            TooLargeError: If the numbers would take more memory than allowed.
+        """
+        num_edges = found.edges.shape[1]
+        if self.pairs == "graph":
+            require_memory(
+                "the list of all pairs of edges",
+                PAIR_BYTES * num_edges**2,
+                num_edges=num_edges,
+                largest_block=blocks_of(found.edges, num_nodes).largest,
+                hint="pairs='blocks', or the shortest cycle basis",
+                max_bytes=self.max_memory,
+            )
+        packed = cycle_projectors(
+            found.edges,
+            np.array([0, num_edges]),
+            num_nodes,
+            max_bytes=self.max_memory,
+        )
+        if self.pairs == "blocks":
+            return {"pair_edges": packed.pair_edges, "pair_projector": packed.values}
+        every_pair = np.indices((num_edges, num_edges)).reshape(2, -1)
+        return {"pair_edges": every_pair, "pair_projector": packed[0].reshape(-1)}
+
+
+def _cycles(
+    edges: Int[np.ndarray, " q"],
+    pointers: Int[np.ndarray, " g1"],
+    signs: Int[np.ndarray, " q"],
+    lengths: Shaped[np.ndarray, " g"],
+) -> dict[str, np.ndarray]:
+    """The columns of C as `CycleData` stores them."""
+    columns = np.repeat(np.arange(lengths.size), np.diff(pointers))
+    return {
+        "cycle_incidence": np.stack((edges, columns)).astype(np.int64, copy=False),
+        "cycle_sign": signs.astype(np.int8, copy=False),
+        "cycle_length": lengths.astype(np.float64),
+        "num_cycles": np.array([lengths.size]),
+    }

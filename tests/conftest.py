@@ -1,0 +1,34 @@
+"""What holds for every test: one thread for linear algebra, and two sizes of generated tests."""
+
+import os
+import sys
+
+# Set before numpy or torch start their pools: tests share the machine, and equal thread counts
+# are what makes floats equal from run to run.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+from hypothesis import HealthCheck, settings
+
+# The first example of a test may compile a kernel, so no example has a deadline.
+_COMMON = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
+    "print_blob": True,
+}
+settings.register_profile("quick", max_examples=100, **_COMMON)
+settings.register_profile("deep", max_examples=20_000, **_COMMON)
+# The same cases on every run: a change that fails is the change that broke it.
+settings.register_profile("ci", max_examples=100, derandomize=True, database=None, **_COMMON)
+
+
+def _profile() -> str:
+    if os.environ.get("CYCLENET_TESTS") == "deep":
+        return "deep"
+    return "ci" if os.environ.get("CI") else "quick"
+
+
+settings.load_profile(_profile())
+
+if "torch" in sys.modules:
+    sys.modules["torch"].set_num_threads(1)
