@@ -1,12 +1,6 @@
-"""What holds for every test: one thread for linear algebra, and two sizes of generated tests."""
+"""How many cases generated tests draw, and whether they are the same on every run."""
 
 import os
-import sys
-
-# Set before numpy or torch start their pools: tests share the machine, and equal thread counts
-# are what makes floats equal from run to run.
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
 
 from hypothesis import HealthCheck, settings
 
@@ -29,6 +23,3 @@ def _profile() -> str:
 
 
 settings.load_profile(_profile())
-
-if "torch" in sys.modules:
-    sys.modules["torch"].set_num_threads(1)

@@ -1,7 +1,7 @@
 """Graphs small enough to know by name, as `(edges, num_nodes)` with sorted edges."""
 
 from collections.abc import Iterable
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -67,7 +67,45 @@ def diamond_ring(diamonds: int) -> Graph:
 def bicyclo_222_octane() -> Graph:
     """Two nodes joined by three paths of three edges: 3 relevant cycles, g = 2."""
     paths = [(0, 2, 3, 1), (0, 4, 5, 1), (0, 6, 7, 1)]
-    return from_pairs((pair for p in paths for pair in zip(p[:-1], p[1:], strict=True)), 8)
+    return from_pairs((pair for p in paths for pair in pairwise(p)), 8)
+
+
+def complete_bipartite(left: int, right: int) -> Graph:
+    """Every node of one side is joined to every node of the other: squares are shortest."""
+    return from_pairs(((i, left + j) for i in range(left) for j in range(right)), left + right)
+
+
+def hypercube(dimension: int) -> Graph:
+    """Bit strings, adjacent if they differ in one bit: d (d - 1) 2 ** (d - 3) squares."""
+    strings = range(2**dimension)
+    return from_pairs(
+        ((i, i ^ 1 << bit) for i in strings for bit in range(dimension)), 2**dimension
+    )
+
+
+def petersen() -> Graph:
+    """The Petersen graph: 12 cycles of five edges are the shortest, g = 6."""
+    rim = [(i, (i + 1) % 5) for i in range(5)]
+    star = [(5 + i, 5 + (i + 2) % 5) for i in range(5)]
+    return from_pairs([*rim, *star, *((i, i + 5) for i in range(5))], 10)
+
+
+def ring_with_chord(length: int, chord: int) -> Graph:
+    """A cycle with an edge from node 0 to node `chord`: two long chains and a short one."""
+    ring = [(i, (i + 1) % length) for i in range(length)]
+    return from_pairs([*ring, (0, chord)], length)
+
+
+def subdivided(graph: Graph, pieces: int) -> Graph:
+    """Each edge is cut into a path of so many edges: every cycle gets that much longer."""
+    edges, num_nodes = graph
+    pairs = []
+    for tail, head in edges.T.tolist():
+        inside = range(num_nodes, num_nodes + pieces - 1)
+        path = [tail, *inside, head]
+        pairs += pairwise(path)
+        num_nodes += pieces - 1
+    return from_pairs(pairs, num_nodes)
 
 
 def rook() -> Graph:

@@ -188,6 +188,49 @@ def simple_cycles(
     return sorted(found)
 
 
+def is_simple_cycle(edges: np.ndarray, cycle: Iterable[int]) -> bool:
+    """Whether the edges run once around: connected, two at every node (a loop is a cycle)."""
+    inside = edges[:, list(cycle)].T.tolist()
+    if len(inside) == 1:
+        return inside[0][0] == inside[0][1]
+    graph = nx.MultiGraph(inside)
+    return (
+        len(inside) > 0
+        and nx.is_connected(graph)
+        and all(degree == 2 for _, degree in graph.degree())
+    )
+
+
+def first_shortest_paths(
+    edges: np.ndarray, num_nodes: int, root: int, weights: Weights = None, hops: Weights = None
+) -> dict[int, tuple[Fraction, tuple[int, ...], int]]:
+    """For each node reached: distance, edges of the first shortest path, number of shortest paths.
+
+    The first path has the fewest `hops`, then the lowest edge of those that only one of two has.
+    """
+    cost, count = exact_weights(edges.shape[1], weights), exact_weights(edges.shape[1], hops)
+    at_node: list[list[tuple[int, int]]] = [[] for _ in range(num_nodes)]
+    for edge, (tail, head) in enumerate(edges.T.tolist()):
+        at_node[tail].append((head, edge))
+        at_node[head].append((tail, edge))
+    ways: dict[int, list[tuple[Fraction, Fraction, tuple[int, ...]]]] = {}
+
+    def walk(node: int, path: tuple[int, ...], seen: frozenset[int]) -> None:
+        length = sum((cost[e] for e in path), Fraction(0))
+        jumps = sum((count[e] for e in path), Fraction(0))
+        ways.setdefault(node, []).append((length, jumps, tuple(sorted(path))))
+        for nxt, edge in at_node[node]:
+            if nxt not in seen:
+                walk(nxt, (*path, edge), seen | {nxt})
+
+    walk(root, (), frozenset([root]))
+    best = {node: min(found) for node, found in ways.items()}
+    return {
+        node: (best[node][0], best[node][2], sum(way[0] == best[node][0] for way in found))
+        for node, found in ways.items()
+    }
+
+
 def exact_weights(num_edges: int, weights: Weights = None) -> list[Fraction]:
     """The weights as fractions: of the floats themselves, or as given if already fractions."""
     if weights is None:

@@ -1,5 +1,6 @@
 """Hypothesis strategies for graphs. All of them shrink towards few nodes and few edges."""
 
+import itertools
 import os
 from collections.abc import Callable
 from typing import Literal
@@ -196,7 +197,7 @@ def _subdivisions(draw: st.DrawFn, max_nodes: int) -> tuple[Pairs, int]:
     for (a, b), count in zip(pairs, cuts, strict=True):
         count = min(count, max_nodes - num_nodes)
         path = [a, *range(num_nodes, num_nodes + count), b]
-        longer += [_ordered(*pair) for pair in zip(path[:-1], path[1:], strict=True)]
+        longer += [_ordered(*pair) for pair in itertools.pairwise(path)]
         num_nodes += count
     return longer, num_nodes
 

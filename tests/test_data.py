@@ -153,7 +153,9 @@ def test_a_batch_of_batches_shifts_by_whole_batches(some, others):
 
 
 def test_the_users_attributes_batch_as_in_pyg():
-    plain = [Data(x=g.x, edge_index=g.edge_index, y=g.y, my_index=g.my_index) for g in KINDS.values()]
+    plain = [
+        Data(x=g.x, edge_index=g.edge_index, y=g.y, my_index=g.my_index) for g in KINDS.values()
+    ]
     expected = Batch.from_data_list(plain)
     batch = Batch.from_data_list([CycleData.from_data(graph) for graph in plain])
     for key in ("x", "edge_index", "y", "my_index", "batch", "ptr"):
@@ -269,7 +271,9 @@ class PairCycleData(CycleData, PairData):
 
 
 def test_a_subclass_keeps_its_own_batching_by_deriving_from_both():
-    data = PairData(x=torch.zeros(2, 1), mine=torch.tensor([1]), edge_index=torch.zeros((2, 0)).long())
+    data = PairData(
+        x=torch.zeros(2, 1), mine=torch.tensor([1]), edge_index=torch.zeros((2, 0)).long()
+    )
     with refused(TypeError, r"class MyCycleData\(CycleData, PairData\)"):
         CycleData.from_data(data)
     graph = PairCycleData.from_data(data)
@@ -281,7 +285,11 @@ def test_a_subclass_keeps_its_own_batching_by_deriving_from_both():
 @pytest.mark.parametrize(
     ("data", "kind", "says"),
     [
-        (Batch.from_data_list([PATH, TRIANGLE]), TypeError, "batch CycleDataBatch; try: .*to_data_list"),
+        (
+            Batch.from_data_list([PATH, TRIANGLE]),
+            TypeError,
+            "batch CycleDataBatch; try: .*to_data_list",
+        ),
         (Batch.from_data_list([Data(num_nodes=1)]), TypeError, "batch DataBatch"),
         (HeteroData(), TypeError, "HeteroData"),
         (None, TypeError, "NoneType"),
@@ -314,7 +322,9 @@ def test_both_arcs_of_an_edge_read_its_row_and_dropped_loops_read_zeros(several)
     assert on_arcs.tolist() == expected
 
 
-@pytest.mark.parametrize("order", [["loop"], ["triangle", "loop"], ["loop", "triangle"], ["edgeless"]])
+@pytest.mark.parametrize(
+    "order", [["loop"], ["triangle", "loop"], ["loop", "triangle"], ["edgeless"]]
+)
 def test_rows_of_any_shape_come_onto_arcs(order):
     batch = Batch.from_data_list([KINDS[name] for name in order])
     rows = torch.ones(batch.edges.size(1), 2, 3, requires_grad=True)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any
 
 import typer
 
@@ -175,7 +175,7 @@ class _Door:
         """Something the user should know; kept for `--json` too."""
         if text not in self.warned:
             self.warned.append(text)
-            self.say(f"{_coloured('warning:', 33, sys.stderr)} {text}")
+            self.say(f"{_coloured('warning:', 33)} {text}")
 
     @contextlib.contextmanager
     def warnings_kept(self) -> Iterator[None]:
@@ -206,7 +206,7 @@ class _Door:
         print(json.dumps(envelope, allow_nan=False), flush=True)
 
     def _print_failure(self, failure: Failure) -> None:
-        print(f"{_coloured('error:', 31, sys.stderr)} {failure.message}", file=sys.stderr)
+        print(f"{_coloured('error:', 31)} {failure.message}", file=sys.stderr)
         if failure.code == "bug":
             print(f"the traceback is in {failure.where}", file=sys.stderr)
         if failure.hint:
@@ -216,10 +216,11 @@ class _Door:
 # Commands. Each docstring is the help page of its command.
 
 
-def _show_version(wanted: bool) -> None:
+def _show_version(wanted: bool) -> bool:
     if wanted:
         print(f"cyclenet {cyclenet.__version__}")
         raise typer.Exit
+    return wanted
 
 
 @_app.callback(
@@ -302,16 +303,13 @@ def _doctor() -> Outcome:
 def _bench(
     context: typer.Context,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer graphs and repeats; slow peers are left out.")
+        bool, typer.Option("--quick", help="Fewer repeats; rows that take long are left out.")
     ] = False,
     row: Annotated[
         list[str] | None, typer.Option("--row", metavar="ID", help="Measure this bar only.")
     ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="A table for a document.")] = False,
 ) -> Outcome:
-    # Read when numpy starts; a peer must not get more threads than we do.
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[name] = "1"
     from cyclenet.commands.bench import run_bench
 
     return run_bench(quick=quick, ids=row or [], as_markdown=markdown, say=context.obj.say)
@@ -395,6 +393,7 @@ def _write_log(error: Exception) -> str | None:
     return None
 
 
-def _coloured(text: str, colour: int, stream: TextIO) -> str:
+def _coloured(text: str, colour: int) -> str:
+    """Text for stderr, in colour on a terminal that wants it."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return text if plain or not stream.isatty() else f"\033[{colour}m{text}\033[0m"
+    return text if plain or not sys.stderr.isatty() else f"\033[{colour}m{text}\033[0m"

@@ -96,32 +96,23 @@ class CycleData(Data):
             TypeError: If `data` is no graph, a batch of graphs, or of a class of its own.
             GraphError: If it has an attribute whose name would mean something else here.
         """
-        if isinstance(data, Batch):
-            raise TypeError(
-                f"`data` must be one graph, but it is the batch {type(data).__name__}; try: "
-                "`Batch.from_data_list([transform(graph) for graph in data.to_data_list()])`"
-            )
-        if not isinstance(data, Data):
-            raise TypeError(
-                f"`data` must be a torch_geometric.data.Data, but it is a {type(data).__name__}"
-            )
-        if isinstance(data, cls):
-            return copy.copy(data)
         kind = type(data)
-        if not issubclass(cls, kind):
-            raise TypeError(
-                f"`data` must be a plain Data, but it is a {kind.__name__}, whose own rules for "
-                f"batching would be lost; try: `class My{cls.__name__}({cls.__name__}, "
-                f"{kind.__name__})` and `My{cls.__name__}.from_data(data)` before the transform"
-            )
-        taken = sorted(CYCLE_ATTRIBUTES.keys() & set(data.keys()))
-        if taken and not isinstance(data, CycleData):
-            raise GraphError(
-                f"`data` must leave the names of CYCLE_ATTRIBUTES to CycleData, but it has "
-                f"{taken}; try: another name for these attributes",
-                code="attribute_name",
-            )
-        return cls().update(data)
+        if kind is not Data and kind is not cls:
+            _require_kind(data, cls)
+        if not issubclass(kind, CycleData):
+            taken = sorted(CYCLE_ATTRIBUTES.keys() & data.to_dict().keys())
+            if taken:
+                raise GraphError(
+                    f"`data` must leave the names of CYCLE_ATTRIBUTES to CycleData, but it has "
+                    f"{taken}; try: another name for these attributes",
+                    code="attribute_name",
+                )
+        graph = copy.copy(data)
+        # The same attributes under another class. Handing them over one by one would take as long
+        # as finding the cycles of a molecule.
+        if not issubclass(kind, cls):
+            object.__setattr__(graph, "__class__", cls)  # `Data` stores what is set on it
+        return graph  # pyright: ignore[reportReturnType]
 
     def without_cycles(self) -> "CycleData":
         """A shallow copy without any attribute of `CYCLE_ATTRIBUTES`: the user's own graph."""
@@ -185,7 +176,8 @@ class CycleData(Data):
         Returns:
             The subgraph; apply the transform to it to get its numbers.
         """
-        return super(CycleData, self.without_cycles()).subgraph(subset)  # pyright: ignore[reportReturnType]
+        plain: Any = super(CycleData, self.without_cycles())
+        return plain.subgraph(subset)
 
     def edge_subgraph(self, subset: Tensor) -> "CycleData":
         """The graph of some arcs on all nodes, without cycle numbers: it has other cycles.
@@ -196,7 +188,8 @@ class CycleData(Data):
         Returns:
             The subgraph; apply the transform to it to get its numbers.
         """
-        return super(CycleData, self.without_cycles()).edge_subgraph(subset)
+        plain: Any = super(CycleData, self.without_cycles())
+        return plain.edge_subgraph(subset)
 
     @property
     def num_faces(self) -> Any:
@@ -245,6 +238,24 @@ class CycleData(Data):
                 "another edge; try: the transforms that change arcs first, ours last",
                 code="stale_edges",
             )
+
+
+def _require_kind(data: object, cls: type[CycleData]) -> None:
+    """Refuse what cannot become a `cls` without losing something."""
+    kind = type(data)
+    if isinstance(data, Batch):
+        raise TypeError(
+            f"`data` must be one graph, but it is the batch {kind.__name__}; try: "
+            "`Batch.from_data_list([transform(graph) for graph in data.to_data_list()])`"
+        )
+    if not isinstance(data, Data):
+        raise TypeError(f"`data` must be a torch_geometric.data.Data, but it is a {kind.__name__}")
+    if not issubclass(kind, cls) and not issubclass(cls, kind):
+        raise TypeError(
+            f"`data` must be a plain Data, but it is a {kind.__name__}, whose own rules for "
+            f"batching would be lost; try: `class My{cls.__name__}({cls.__name__}, "
+            f"{kind.__name__})` and `My{cls.__name__}.from_data(data)` before the transform"
+        )
 
 
 # PyG reads the files of `InMemoryDataset.save` with `weights_only=True`, which refuses every class

@@ -174,7 +174,7 @@ PATH = np.array([[0, 1], [1, 2]])
 @pytest.mark.parametrize(
     ("arcs", "num_nodes", "options", "kind", "code", "says"),
     [
-        (np.array([[0, 3], [1, 1]]), 3, {}, GraphError, "node_out_of_range", r"column 1 is \(3, 1\)"),
+        (np.array([[0, 3], [1, 1]]), 3, {}, GraphError, "node_out_of_range", r"1 is \(3, 1\)"),
         (np.array([[0, -1], [1, 1]]), 3, {}, GraphError, "node_out_of_range", r"\(-1, 1\)"),
         (PATH, -1, {}, GraphError, "num_nodes", "-1"),
         (PATH.astype(float), 3, {}, TypeError, None, "float64"),
@@ -184,7 +184,7 @@ PATH = np.array([[0, 1], [1, 2]])
         (np.zeros(4, int), 3, {}, GraphError, "edges_shape", r"\(4,\)"),
         (np.zeros((1, 2, 2), int), 3, {}, GraphError, "edges_shape", r"\(1, 2, 2\)"),
         (np.array([[1], [1]]), 3, {"self_loops": "raise"}, GraphError, "self_loop", r"\(1, 1\)"),
-        (np.array([[0, 0], [1, 1]]), 3, {"multi_edges": "raise"}, GraphError, "repeated_edge", "column 1"),
+        (PATH[:, [0, 0]], 3, {"multi_edges": "raise"}, GraphError, "repeated_edge", "column 1"),
         (PATH, 3, {"directed": "raise"}, GraphError, "one_direction", r"column 0 \(0, 1\)"),
         (PATH, 3, {"self_loops": "keep"}, ValueError, None, "'drop', 'raise', 'cycle'.*'keep'"),
         (PATH, 3, {"multi_edges": "keep"}, ValueError, None, "'keep'"),

@@ -28,7 +28,9 @@ def test_every_error_is_a_value_error_with_a_code(error):
 
 
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
-@pytest.mark.parametrize("trip", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy], ids=["pickle", "copy"])
+@pytest.mark.parametrize(
+    "trip", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy], ids=["pickle", "copy"]
+)
 def test_errors_survive_the_trip_from_a_worker(error, trip):
     arrived = trip(error)
     assert type(arrived) is type(error)

@@ -34,7 +34,11 @@ def triangles_of(edges):
 
 def test_a_triangle_by_hand():
     assert incidence(TRIANGLE, 3).toarray().tolist() == [[-1, -1, 0], [1, 0, -1], [0, 1, 1]]
-    assert face_incidence(TRIANGLE, np.array([[0], [1], [2]]), 3).toarray().tolist() == [[1], [-1], [1]]
+    assert face_incidence(TRIANGLE, np.array([[0], [1], [2]]), 3).toarray().tolist() == [
+        [1],
+        [-1],
+        [1],
+    ]
     assert hodge_laplacian(TRIANGLE, 3).toarray().tolist() == [[2, 1, -1], [1, 2, 1], [-1, 1, 2]]
     filled = hodge_laplacian(TRIANGLE, 3, np.array([[0], [1], [2]]))
     assert filled.toarray().tolist() == [[3, 0, 0], [0, 3, 0], [0, 0, 3]]

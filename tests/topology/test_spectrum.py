@@ -1,4 +1,5 @@
 import inspect
+import itertools
 from fractions import Fraction
 
 import named_graphs
@@ -122,7 +123,7 @@ def two_cliques_far_apart(distance):
     clique, size = named_graphs.complete(6)
     pairs = [*clique.T.tolist(), *(clique.T + size).tolist()]
     path = [0, *range(2 * size, 2 * size + distance), size]
-    pairs += [list(pair) for pair in zip(path[:-1], path[1:], strict=True)]
+    pairs += [list(pair) for pair in itertools.pairwise(path)]
     return named_graphs.from_pairs(map(tuple, pairs), 2 * size + distance)
 
 

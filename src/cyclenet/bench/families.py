@@ -17,21 +17,19 @@ _SEED = 1962
 
 # Small graphs are measured many at a time, as in a dataset.
 _SMALL_GRAPHS = 20
-_MOLECULES_QUICK = 300
 
 
 @cache
-def graphs_of(family: str, *, quick: bool = False) -> list[Graph]:
+def graphs_of(family: str) -> list[Graph]:
     """The graphs of a family.
 
     Args:
         family: A key of `GENERATORS`.
-        quick: Fewer molecules.
 
     Returns:
-        Equal graphs for equal arguments, on every machine.
+        The same graphs every time, on every machine.
     """
-    return GENERATORS[family](quick)
+    return GENERATORS[family]()
 
 
 def relabelled(graph: Graph, rng: np.random.Generator) -> Graph:
@@ -164,38 +162,35 @@ def random_graph(num_nodes: int, num_edges: int, rng: np.random.Generator) -> Gr
     return _simple(np.stack((tail[places], head[places])), num_nodes)
 
 
-def _molecules(quick: bool) -> list[Graph]:
-    return list(molecule_graphs())[: _MOLECULES_QUICK if quick else None]
+def _molecules() -> list[Graph]:
+    return list(molecule_graphs())
 
 
-def _shuffled_molecules(quick: bool) -> list[Graph]:
+def _shuffled_molecules() -> list[Graph]:
     rng = np.random.default_rng(_SEED)
-    return [relabelled(graph, rng) for graph in _molecules(quick)]
+    return [relabelled(graph, rng) for graph in molecule_graphs()]
 
 
 def _random(
     make: Callable[[np.random.Generator], Graph], count: int = 1
-) -> Callable[[bool], list[Graph]]:
+) -> Callable[[], list[Graph]]:
     """A family of random graphs."""
 
-    def generate(quick: bool) -> list[Graph]:
+    def generate() -> list[Graph]:
         rng = np.random.default_rng(_SEED)
         return [make(rng) for _ in range(count)]
 
     return generate
 
 
-def _copies(make: Callable[[], Iterable[Graph]], count: int) -> Callable[[bool], list[Graph]]:
+def _copies(make: Callable[[], Iterable[Graph]], count: int) -> Callable[[], list[Graph]]:
     """A family of `count` graphs; where there are fewer, relabelled copies fill it."""
 
-    def generate(quick: bool) -> list[Graph]:
+    def generate() -> list[Graph]:
         rng = np.random.default_rng(_SEED)
         graphs = list(islice(make(), count))
-        for graph in cycle(list(graphs)):
-            if len(graphs) == count:
-                return graphs
-            graphs.append(relabelled(graph, rng))
-        return graphs
+        more = (relabelled(graph, rng) for graph in cycle(tuple(graphs)))
+        return graphs + list(islice(more, count - len(graphs)))
 
     return generate
 
@@ -207,7 +202,7 @@ def _simple(pairs: Int[np.ndarray, "2 a"], num_nodes: int) -> Graph:
     return Graph(np.stack((keys // num_nodes, keys % num_nodes)), num_nodes)
 
 
-GENERATORS: dict[str, Callable[[bool], list[Graph]]] = {
+GENERATORS: dict[str, Callable[[], list[Graph]]] = {
     "molecules": _molecules,
     "molecules, shuffled ids": _shuffled_molecules,
     **{name: _copies(partial(strongly_regular_graphs, name), _SMALL_GRAPHS) for name in FAMILIES},
@@ -218,8 +213,8 @@ GENERATORS: dict[str, Callable[[bool], list[Graph]]] = {
     "nearest neighbours 80": _random(lambda rng: nearest_neighbours(80, 3, rng), _SMALL_GRAPHS),
     "delaunay 75": _random(lambda rng: delaunay(75, rng), _SMALL_GRAPHS),
     "delaunay 1000": _random(lambda rng: delaunay(1000, rng)),
-    "grid 30x30": lambda _: [grid(30, 30)],
-    "grid 100x100": lambda _: [grid(100, 100)],
+    "grid 30x30": lambda: [grid(30, 30)],
+    "grid 100x100": lambda: [grid(100, 100)],
     "cubic 500": _random(lambda rng: cubic(500, rng)),
     "cubic 1000": _random(lambda rng: cubic(1000, rng)),
     "preferential 1000": _random(lambda rng: preferential(1000, 2, rng)),

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
+from cyclenet.bench.bars import check_ids
 from cyclenet.bench.clock import Patience
 from cyclenet.bench.measures import (
     Measured,
-    Setting,
     basis_against_igraph,
     basis_against_networkx,
     first_cached_call,
@@ -21,7 +21,7 @@ from cyclenet.bench.measures import (
     transform_against_kernel,
     two_threads_against_one,
 )
-from cyclenet.datasets.errors import MissingExtra, UnknownName
+from cyclenet.datasets.errors import MissingExtra
 from cyclenet.datasets.strongly_regular import FAMILIES
 
 
@@ -41,36 +41,15 @@ class Row(NamedTuple):
     id: int
     family: str
     peer: str
-    bar: float
+    bar: float | int
     sense: Literal["at least", "at most"]
-    measure: Callable[[str, Setting], Measured]
+    measure: Callable[[str, Patience], Measured]
     slow: bool = False
 
 
-# What each bar asks.
-BARS = {
-    1: "molecules, shortest basis against igraph",
-    2: "molecules, shortest basis against pure Python",
-    3: "molecules, relevant cycles against rdkit",
-    4: "molecules, shuffled node ids",
-    5: "strongly regular and 4-CFI graphs, shortest basis against igraph",
-    6: "small dense graphs, shortest basis against igraph",
-    7: "planar graphs, shortest basis against igraph",
-    8: "random graphs, shortest basis against igraph",
-    9: "a grid of 9801 squares while igraph has not ended",
-    10: "relevant cycles and uniqueness against the basis alone",
-    11: "molecules, projectors against numpy",
-    12: "larger projectors against numpy",
-    15: "basis, relevant cycles and projector against pure Python",
-    16: "seconds of the first call",
-    17: "two threads against one",
-    19: "microseconds a transform takes beyond its kernel",
-}
-
-
-def _basis(number: int, bars: dict[str, float], slow: Sequence[str] = ()) -> list[Row]:
+def _basis(number: int, bars: dict[str, int]) -> list[Row]:
     return [
-        Row(number, family, "igraph", bar, "at least", basis_against_igraph, family in slow)
+        Row(number, family, "igraph", bar, "at least", basis_against_igraph)
         for family, bar in bars.items()
     ]
 
@@ -106,7 +85,7 @@ ROWS: tuple[Row, ...] = (
         for peer, bar, measure, slow in (
             ("nothing compiled", 10, first_call, True), ("compiled", 0.5, first_cached_call, True)
         )
-        for kind in ("basis", "large graph", "relevant count", "projector")
+        for kind in ("basis", "large graph", "relevant cycles", "projector")
     ),
     Row(17, "molecules", "one thread", 1.6, "at least", two_threads_against_one, slow=True),
     *(
@@ -120,7 +99,7 @@ def measured_rows(*, quick: bool, ids: Sequence[str] = ()) -> Iterator[dict[str,
     """Measure the rows one by one.
 
     Args:
-        quick: Fewer graphs and repeats; rows that take long are skipped.
+        quick: Fewer repeats; rows that take long are skipped.
         ids: Numbers of the bars to measure, or nothing for all.
 
     Yields:
@@ -131,24 +110,24 @@ def measured_rows(*, quick: bool, ids: Sequence[str] = ()) -> Iterator[dict[str,
     Raises:
         UnknownName: If there is no bar of that number.
     """
-    for text in ids:
-        if text not in map(str, BARS):
-            raise UnknownName("bar", text, map(str, BARS), hint="cyclenet bench --help")
+    check_ids(ids)
     patience = Patience(seconds=0.4, repeats=7) if quick else Patience()
     for row in ROWS:
         if not ids or str(row.id) in ids:
-            yield _measure(row, Setting(quick, patience))
+            skipped = "left out by --quick" if row.slow and quick else None
+            yield _result(row, patience, skipped)
 
 
-def _measure(row: Row, setting: Setting) -> dict[str, Any]:
+def _result(row: Row, patience: Patience, skipped: str | None) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "id": row.id, "family": row.family, "ours_us": None, "peer": row.peer, "peer_us": None,
-        "ratio": None, "bar": row.bar, "sense": row.sense, "ok": None, "agree": None, "reason": None,
+        "ratio": None, "bar": row.bar, "sense": row.sense, "ok": None, "agree": None,
+        "reason": None,
     }  # fmt: skip
-    if row.slow and setting.quick:
-        return shown | {"reason": "left out by --quick"}
+    if skipped:
+        return shown | {"reason": skipped}
     try:
-        found = row.measure(row.family, setting)
+        found = row.measure(row.family, patience)
     except MissingExtra as error:
         return shown | {"reason": f"{error}; try: {error.hint}"}
     except Exception as error:

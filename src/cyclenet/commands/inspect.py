@@ -8,7 +8,7 @@ import numpy as np
 
 from cyclenet.commands.outcome import EXIT_USAGE, CommandError, Failure, Outcome
 from cyclenet.commands.table import aligned, cell_text, size_text
-from cyclenet.datasets.graph import Graph, pack_graphs
+from cyclenet.datasets.graph import Graph, GraphSequence, pack_graphs
 from cyclenet.datasets.sources import open_source
 from cyclenet.report.drawing import CyclePicture, draw_cycles, save_svg
 from cyclenet.topology import CycleBasis, blocks, shortest_cycle_bases, shortest_cycle_basis
@@ -104,7 +104,7 @@ def _basis_numbers(basis: CycleBasis) -> dict[str, Any]:
 
 
 def _inspect_graphs(
-    name: str, graphs: Sequence[Graph], notes: Sequence[str], no_limit: bool
+    name: str, graphs: GraphSequence, notes: Sequence[str], no_limit: bool
 ) -> Outcome:
     packed = pack_graphs(graphs)
     num_edges = np.diff(packed.edge_ptr)
@@ -176,7 +176,7 @@ def _histogram(lengths: np.ndarray) -> dict[str, int]:
     return {str(value): int(count) for value, count in zip(values, counts, strict=True)}
 
 
-def _spread(values: Sequence[int] | np.ndarray) -> dict[str, float] | None:
+def _spread(values: Sequence[int] | np.ndarray) -> dict[str, float | int] | None:
     array = np.asarray(values)
     if array.size == 0:
         return None
@@ -232,7 +232,7 @@ def _dataset_lines(result: dict[str, Any]) -> list[str]:
     return [title, "", *aligned(rows, header), "", *aligned(more)]
 
 
-def _spread_cells(spread: dict[str, float] | None) -> list[float | None]:
+def _spread_cells(spread: dict[str, float | int] | None) -> list[float | int | None]:
     return [None if spread is None else spread[key] for key in ("min", "mean", "max")]
 
 

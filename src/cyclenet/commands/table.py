@@ -68,7 +68,7 @@ def cell_text(value: object) -> str:
     return str(value)
 
 
-def size_text(num_bytes: float) -> str:
+def size_text(num_bytes: float | int) -> str:
     """A size in bytes with a unit.
 
     Args:

@@ -1,7 +1,7 @@
 """A graph as the datasets hand it out, and many of them packed end to end."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from jaxtyping import Int
@@ -19,7 +19,15 @@ class Graph(NamedTuple):
     num_nodes: int
 
 
-class PackedGraphs(Sequence[Graph]):
+if TYPE_CHECKING:
+    GraphSequence = Sequence[Graph]
+else:
+    # Without its parameter at run time: a checker of types that looks into sequences would read a
+    # graph at random from a file that is meant to be read when asked.
+    GraphSequence = Sequence
+
+
+class PackedGraphs(GraphSequence):
     """Many graphs in three arrays, the form in which the kernels on many graphs take them.
 
     Args:
@@ -31,7 +39,7 @@ class PackedGraphs(Sequence[Graph]):
     def __init__(
         self,
         edges: Int[np.ndarray, "2 m"],
-        edge_ptr: Int[np.ndarray, " b+1"],
+        edge_ptr: Int[np.ndarray, " b1"],
         num_nodes: Int[np.ndarray, " b"],
     ) -> None:
         self.edges = edges

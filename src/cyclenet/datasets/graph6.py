@@ -7,7 +7,7 @@ line it accepts, header apart, is the line the writer gives for that graph.
 
 import gzip
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Int, Integer
 
 from cyclenet.datasets.errors import DataFileError
-from cyclenet.datasets.graph import Graph
+from cyclenet.datasets.graph import Graph, GraphSequence
 
 HEADER = b">>graph6<<"
 MAX_NODES = 2**36 - 1
@@ -59,7 +59,7 @@ class Graph6Error(DataFileError):
         self.byte_offset = byte_offset
 
 
-class Graph6Graphs(Sequence[Graph]):
+class Graph6Graphs(GraphSequence):
     """The graphs of a graph6 text, each decoded when it is asked for.
 
     Args:
@@ -223,7 +223,7 @@ def _check_format(text: bytes, start: int) -> None:
             )
 
 
-def _node_count(body: Int[np.ndarray, " k"], start: int) -> tuple[int, int]:
+def _node_count(body: Integer[np.ndarray, " k"], start: int) -> tuple[int, int]:
     """The number of nodes a line claims, and how many bytes said so."""
     escapes = 0
     while escapes < min(2, body.size) and body[escapes] == 126:

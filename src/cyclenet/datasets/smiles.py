@@ -1,17 +1,16 @@
 """Graphs of molecules written in SMILES; rdkit is imported when a file is opened."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from cyclenet.datasets.edge_list import read_text
 from cyclenet.datasets.errors import DataFileError, MissingExtra
-from cyclenet.datasets.graph import Graph
+from cyclenet.datasets.graph import Graph, GraphSequence
 from cyclenet.topology import edges_from_arcs
 
 
-class SmilesGraphs(Sequence[Graph]):
+class SmilesGraphs(GraphSequence):
     """The heavy-atom graphs of a SMILES file, each parsed when it is asked for.
 
     Args:

@@ -1,6 +1,5 @@
 """From what a user types, such as ``sr:sr16622:1`` or ``molecules.smi``, to graphs."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,7 +7,7 @@ from cyclenet.datasets.catalog import FILE_SUFFIXES, NUM_ARGUMENTS
 from cyclenet.datasets.cfi import cfi_graph, rook_graph, shrikhande_graph
 from cyclenet.datasets.edge_list import read_edge_list
 from cyclenet.datasets.errors import BadArgument, DataFileError, UnknownName
-from cyclenet.datasets.graph import Graph
+from cyclenet.datasets.graph import Graph, GraphSequence
 from cyclenet.datasets.graph6 import read_graph6
 from cyclenet.datasets.molecules import molecule_graphs
 from cyclenet.datasets.smiles import SmilesGraphs
@@ -28,7 +27,7 @@ class Source(NamedTuple):
     """
 
     name: str
-    graphs: Sequence[Graph]
+    graphs: GraphSequence
     notes: tuple[str, ...] = ()
 
 
@@ -77,7 +76,7 @@ def _split_index(text: str) -> tuple[str, int | None]:
     return (text, None) if len(parts) - 1 <= most else (head, int(last))
 
 
-def _open(source: str, data_root: Path) -> tuple[Sequence[Graph], tuple[str, ...]]:
+def _open(source: str, data_root: Path) -> tuple[GraphSequence, tuple[str, ...]]:
     word, _, argument = source.partition(":")
     if word == "sr" and argument.endswith(FILE_SUFFIXES):
         word, source = "", argument
@@ -102,7 +101,7 @@ def _open(source: str, data_root: Path) -> tuple[Sequence[Graph], tuple[str, ...
 
 def _open_named(
     word: str, arguments: list[str], data_root: Path
-) -> tuple[Sequence[Graph], tuple[str, ...]]:
+) -> tuple[GraphSequence, tuple[str, ...]]:
     match word:
         case "rook":
             return [rook_graph()], ()
@@ -118,7 +117,7 @@ def _open_named(
             return _open_tu(arguments[0], data_root)
 
 
-def _open_file(path: str) -> tuple[Sequence[Graph], tuple[str, ...]]:
+def _open_file(path: str) -> tuple[GraphSequence, tuple[str, ...]]:
     if path.endswith(".csv"):
         return read_edge_list(path)
     if path.endswith(".smi"):
@@ -133,7 +132,7 @@ def _cfi(arguments: list[str]) -> Graph:
         raise BadArgument(f"cfi:K:TWIST takes two numbers: {error}", hint="cfi:4:1") from None
 
 
-def _open_tu(name: str, data_root: Path) -> tuple[Sequence[Graph], tuple[str, ...]]:
+def _open_tu(name: str, data_root: Path) -> tuple[GraphSequence, tuple[str, ...]]:
     folders = [data_root / name / "raw", data_root / "TU" / name / "raw"]
     for folder in folders:
         if (folder / f"{name}_A.txt").is_file():

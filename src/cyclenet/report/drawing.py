@@ -58,7 +58,7 @@ class CyclePicture:
     title: str
     edges: Int[np.ndarray, "2 m"]
     num_nodes: int
-    cycles: Sequence[Int[np.ndarray, " length"]]
+    cycles: Sequence[Int[np.ndarray, " _"]]
     positions: Float[np.ndarray, "n 2"] | None = None
 
 
@@ -253,7 +253,7 @@ def _axes(figure: Figure, box: tuple[float, float, float, float]) -> Axes:
 
 
 def _write(
-    figure: Figure, x: float, y: float, text: str, *, size: float, weight: str = "normal"
+    figure: Figure, x: float, y: float, text: str, *, size: float | int, weight: str = "normal"
 ) -> None:
     """Text centred at a point given in inches from the upper left corner."""
     width, height = figure.get_size_inches()
@@ -269,7 +269,7 @@ def _write(
     )
 
 
-def _gallery_rows(cycles: Sequence[Int[np.ndarray, " length"]]) -> list[_Row]:
+def _gallery_rows(cycles: Sequence[Int[np.ndarray, " _"]]) -> list[_Row]:
     """The rows of small pictures under a graph, cycles of one length together."""
     lengths = [len(cycle) for cycle in cycles]
     rows, first, bottom = [], 0, 0.0
@@ -291,7 +291,7 @@ def _heading(total: int, length: int, shown: int) -> str:
     return f"{total} {name}" + (f", the first {shown} shown" if shown < total else "")
 
 
-def _colours(cycles: Sequence[Int[np.ndarray, " length"]], num_edges: int) -> list[str]:
+def _colours(cycles: Sequence[Int[np.ndarray, " _"]], num_edges: int) -> list[str]:
     """A colour for each cycle: of those its neighbours leave free, the one used least so far."""
     around: list[set[int]] = [set() for _ in range(num_edges)]
     uses = [0] * len(PALETTE)

@@ -36,6 +36,7 @@ from cyclenet.topology.projector import (
     arc_projector,
     cycle_projector,
     cycle_projectors,
+    projector_diagonal,
 )
 from cyclenet.topology.relevant import count_relevant_cycles, relevant_cycles
 from cyclenet.topology.shortest_basis import (
@@ -78,6 +79,7 @@ __all__ = [
     "hodge_eigenspaces",
     "hodge_laplacian",
     "incidence",
+    "projector_diagonal",
     "relevant_cycles",
     "shortest_cycle_bases",
     "shortest_cycle_basis",

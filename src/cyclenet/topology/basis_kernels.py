@@ -1,20 +1,13 @@
 """The three passes behind every shortest cycle basis, over many graphs at once.
 
-`split_into_chains` cuts graphs into blocks and contracts each block to chains, `solve_blocks` finds the
-shortest basis of each block, `collect_cycles` writes the cycles of each graph in order, with
-signs. Each pass is compiled on its own, which costs a third less than one kernel that calls
-the others.
+`split_into_chains` cuts graphs into blocks and contracts each block to chains, `solve_blocks` finds
+the shortest basis of each block, `collect_cycles` writes the cycles of each graph in order, with
+signs. Each pass is compiled on its own, which is quicker than one kernel that calls the others.
 """
 
 import numpy as np
 
-from cyclenet.topology.blocks import (
-    BLOCK,
-    BLOCK_ROWS,
-    CHORDS,
-    LEADER,
-    find_blocks,
-)
+from cyclenet.topology.blocks import BETTI, BLOCK_ROWS, FIRST, LEADER, find_blocks, list_blocks
 from cyclenet.topology.candidates import (
     CHAINS,
     EDGES,
@@ -40,11 +33,14 @@ from cyclenet.topology.cycle_basis import SATURATED
 from cyclenet.topology.elimination import WORD, first_labels, select_independent
 from cyclenet.topology.forest import FOREST_ROWS, list_arcs
 
-# Rows of the block table: where the edges of a block begin in the list, its Betti number.
-FIRST, BETTI = 0, 1
-
 # Work space for blocks up to this size is allocated once; larger ones can afford their own.
 SMALL = 64
+
+# Candidates start with room for this many numbers; memory that is not touched costs nothing.
+FIRST_POOL = 1 << 16
+
+# A block with so few chains has fewer candidates than windows would cost: it takes a single one.
+FEW_CHAINS = 16
 
 
 @inner
@@ -70,19 +66,21 @@ def split_into_chains(tail, head, key, edge_ptr, num_nodes):
     arcs = np.empty((2, 2 * most_edges), dtype=np.int64)
     listed = np.empty(most_edges, dtype=np.int64)
     block = np.empty((2, most_edges + 1), dtype=np.int64)
-    block_ptr = np.zeros(num_nodes.size + 1, dtype=np.int64)
-    chain_ptr = np.zeros(tail.size + 1, dtype=np.int64)
+    block_ptr = np.empty(num_nodes.size + 1, dtype=np.int64)
+    chain_ptr = np.empty(tail.size + 1, dtype=np.int64)
     branches = np.empty(tail.size, dtype=np.int64)
     chain = np.empty((CHAIN_ROWS, tail.size + 1), dtype=np.int64)
     members = np.empty(tail.size, dtype=np.int64)
     chain[MEMBERS, 0] = 0
+    block_ptr[0] = 0
+    chain_ptr[0] = 0
     num_chains = ZERO
     total = ZERO
     for i in range(num_nodes.size):
         first, last = edge_ptr[i], edge_ptr[i + 1]
         ends, heads, keys = tail[first:last], head[first:last], key[first:last]
         num_blocks = find_blocks(ends, heads, num_nodes[i], nodes, table, starts, arcs)
-        _list_blocks(ends.size, num_blocks, table, listed, block)
+        list_blocks(ends.size, num_blocks, table, listed, block)
         for b in range(num_blocks):
             if block[BETTI, b] == 1:
                 branches[total] = 0
@@ -91,33 +89,22 @@ def split_into_chains(tail, head, key, edge_ptr, num_nodes):
                 )
             else:
                 branches[total], num_chains = contract(
-                    ends, heads, keys, listed, block[FIRST, b], block[FIRST, b + 1], nodes,
-                    table[LEADER], chain, members, num_chains,
+                    ends,
+                    heads,
+                    keys,
+                    listed,
+                    block[FIRST, b],
+                    block[FIRST, b + 1],
+                    nodes,
+                    table[LEADER],
+                    chain,
+                    members,
+                    num_chains,
                 )
             total += 1
             chain_ptr[total] = num_chains
         block_ptr[i + 1] = total
     return block_ptr, chain_ptr[: total + 1], branches[:total], chain, members
-
-
-@inner
-def _list_blocks(num_edges, num_blocks, table, listed, block):
-    """Edges of each block, ascending: those of b are listed[block[FIRST, b]:block[FIRST, b + 1]]."""
-    for b in range(num_blocks + 1):
-        block[FIRST, b] = 0
-    for e in range(num_edges):
-        if table[BLOCK, e] >= 0:
-            block[FIRST, table[BLOCK, e]] += 1
-            if table[LEADER, e] == e:
-                block[BETTI, table[BLOCK, e]] = table[CHORDS, e]
-    total = 0
-    for b in range(num_blocks + 1):
-        total += block[FIRST, b]
-        block[FIRST, b] = total
-    for e in range(num_edges - 1, -1, -1):
-        if table[BLOCK, e] >= 0:
-            block[FIRST, table[BLOCK, e]] -= 1
-            listed[block[FIRST, table[BLOCK, e]]] = e
 
 
 @inner
@@ -152,14 +139,16 @@ def solve_blocks(chain, chain_ptr, branches, members, counting):
     own = np.empty((CHAIN_ROWS, most_chains), dtype=np.int64)
     small = np.empty((3, SMALL), dtype=np.uint64)
     listed = np.empty((2, SMALL), dtype=np.int64)
-    pool = np.empty(1024, dtype=np.int64)
+    pool = np.empty(FIRST_POOL, dtype=np.int64)
     found = np.empty((CHAINS + 4) * (num_blocks + 1), dtype=np.int64)
-    found_ptr = np.zeros(num_blocks + 1, dtype=np.int64)
-    relevant = np.ones(num_blocks, dtype=np.int64)
+    found_ptr = np.empty(num_blocks + 1, dtype=np.int64)
+    relevant = np.empty(num_blocks, dtype=np.int64)
+    found_ptr[0] = 0
     filled = ZERO
     for b in range(num_blocks):
         first, last = chain_ptr[b], chain_ptr[b + 1]
         if last - first == 1:
+            relevant[b] = 1
             found = room_for(found, filled, CHAINS + 1)
             filled = _write_ring(chain[KEY, first], chain[HOPS, first], found, filled)
         else:
@@ -167,8 +156,19 @@ def solve_blocks(chain, chain_ptr, branches, members, counting):
                 for row in range(MEMBERS):
                     own[row, i - first] = chain[row, i]
             pool, found, filled, relevant[b] = _solve_block(
-                branches[b], last - first, own, starts, arcs, vertex, heap, small, listed, pool,
-                found, filled, counting,
+                branches[b],
+                last - first,
+                own,
+                starts,
+                arcs,
+                vertex,
+                heap,
+                small,
+                listed,
+                pool,
+                found,
+                filled,
+                counting,
             )
         _name_chains(found, found_ptr[b], filled, first, chain, members)
         found_ptr[b + 1] = filled
@@ -188,7 +188,7 @@ def _name_chains(found, start, end, first, chain, members):
 
 @inner
 def room_for(array, filled, size):
-    """The buffer, with room for `size` more; at least doubled, so growing stays cheap on average."""
+    """The buffer with room for `size` more; it at least doubles, so growing is cheap on average."""
     if filled + size <= array.size:
         return array
     longer = np.empty(max(filled + size, 2 * array.size), dtype=np.int64)
@@ -209,7 +209,18 @@ def _write_ring(length, edges, found, filled):
 
 @inner
 def _solve_block(
-    num_vertices, num_chains, chain, starts, arcs, vertex, heap, small, listed, pool, found, filled,
+    num_vertices,
+    num_chains,
+    chain,
+    starts,
+    arcs,
+    vertex,
+    heap,
+    small,
+    listed,
+    pool,
+    found,
+    filled,
     counting,
 ):
     """Append the shortest basis of a contracted block to `found`, in order.
@@ -227,12 +238,28 @@ def _solve_block(
     sums = _bits(small[2], slots * words)
     first_labels(num_vertices, chain, num_chains, vertex[UP], label, words)
     done, limit = ZERO, 3 * shortest
+    if num_chains <= FEW_CHAINS:
+        for e in range(num_chains):
+            limit += chain[KEY, e]
     search = ZERO
     relevant = ZERO
     while missing > 0:
         pool, used, beyond = _window(
-            num_roots, search, done, limit, shortest, width, chain, starts, arcs, vertex, heap, label,
-            paths, words, pool,
+            num_roots,
+            search,
+            done,
+            limit,
+            shortest,
+            width,
+            chain,
+            starts,
+            arcs,
+            vertex,
+            heap,
+            label,
+            paths,
+            words,
+            pool,
         )
         search += num_roots
         order, count = _list_records(pool, used, listed[0])
@@ -277,8 +304,21 @@ def prepare_block(num_vertices, num_chains, chain, starts, arcs, vertex, heap):
 
 @inner
 def _window(
-    num_roots, search, done, limit, shortest, width, chain, starts, arcs, vertex, heap, label,
-    paths, words, pool,
+    num_roots,
+    search,
+    done,
+    limit,
+    shortest,
+    width,
+    chain,
+    starts,
+    arcs,
+    vertex,
+    heap,
+    label,
+    paths,
+    words,
+    pool,
 ):
     """Collect the candidates of lengths in (done, limit] from all roots.
 
@@ -296,8 +336,21 @@ def _window(
         end = -1
         while end < 0:
             end, nearest = close_cycles(
-                root, search, reached, done, limit, width, chain, starts, arcs, vertex, label,
-                paths, words, pool, used,
+                root,
+                search,
+                reached,
+                done,
+                limit,
+                width,
+                chain,
+                starts,
+                arcs,
+                vertex,
+                label,
+                paths,
+                words,
+                pool,
+                used,
             )
             if end < 0:
                 pool = room_for(pool, pool.size, pool.size)
@@ -316,7 +369,7 @@ def _list_records(pool, used, order):
     count = ZERO
     p = ZERO
     while p < used:
-        order = room_for(order, count, 1)
+        order = room_for(order, count, ZERO + 1)
         order[count] = p
         count += 1
         p += CHAINS + pool[p + SIZE]
@@ -333,8 +386,10 @@ def collect_cycles(
     the graph, ascending, and signs), and the length of each cycle.
     """
     num_cycles, entries = _count_cycles(found, found_ptr[block_ptr[num_nodes.size]])
-    cycle_ptr = np.zeros(num_nodes.size + 1, dtype=np.int64)
-    incidence_ptr = np.zeros(num_cycles + 1, dtype=np.int64)
+    cycle_ptr = np.empty(num_nodes.size + 1, dtype=np.int64)
+    incidence_ptr = np.empty(num_cycles + 1, dtype=np.int64)
+    cycle_ptr[0] = 0
+    incidence_ptr[0] = 0
     cycle_edges = np.empty(entries, dtype=np.int64)
     cycle_signs = np.empty(entries, dtype=np.int8)
     lengths = np.empty(num_cycles, dtype=np.int64)

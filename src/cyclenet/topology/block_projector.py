@@ -6,10 +6,10 @@ must be to count as zero: the number of cycles is known from counting edges and 
 """
 
 import numpy as np
-import scipy.linalg.lapack
+import scipy.linalg
 from jaxtyping import Float, Int
 
-from cyclenet.topology.blocks import BLOCK, BLOCK_ROWS, BRIDGE, find_blocks
+from cyclenet.topology.blocks import BETTI, BLOCK_ROWS, FIRST, find_blocks, list_blocks
 from cyclenet.topology.compiled import entry, inner
 from cyclenet.topology.forest import FOREST_ROWS, PARENT, PLACE, VIA, fundamental_cycles
 from cyclenet.topology.memory import default_max_bytes, require_memory
@@ -19,11 +19,12 @@ from cyclenet.topology.selected_inverse import FACTOR_BYTES, eliminate_nodes, se
 # of calling a library: measured, the two meet near 16 cycles on 45 edges, at 35 us.
 SMALL_BETTI = 16
 
-# A basis of g cycles costs g * m^2, a Laplacian of n nodes n^3; measured, they meet at n = 5 g to 15 g.
+# A basis of g cycles costs g * m^2, a Laplacian of n nodes n^3: measured, they meet between
+# n = 5 g and n = 15 g.
 NODES_PER_CYCLE = 8
 
-# Rows of the table that lists the edges of a graph block by block.
-START, MEMBER, SLOT, RANK = 0, 1, 2, 3
+# Further rows of the table of blocks: the edges block by block, and where each stands in its block.
+MEMBER, SLOT = 2, 3
 GROUP_ROWS = 4
 
 # Columns of what `project_small_blocks` reports about a graph.
@@ -36,6 +37,10 @@ DENSE_NODES = 500
 DENSE_SHARE = 1 / 8
 
 TILE = 64
+
+_cholesky, _inverse_of_cholesky, _solve_triangular = scipy.linalg.get_lapack_funcs(
+    ("potrf", "potri", "trtrs"), dtype=np.float64
+)
 
 
 @entry
@@ -63,51 +68,26 @@ def project_small_blocks(
         first, last = edge_ptr[i], edge_ptr[i + 1]
         one, other = tail[first:last], head[first:last]
         num_blocks = find_blocks(one, other, num_nodes[i], nodes, table, starts, arcs)
-        _list_by_block(one, other, num_blocks, nodes, table, group)
+        list_blocks(one.size, num_blocks, table, group[MEMBER], group)
+        for b in range(num_blocks):
+            for k in range(group[FIRST, b], group[FIRST, b + 1]):
+                group[SLOT, group[MEMBER, k]] = k - group[FIRST, b]
         if values.size == 0:
             _report(num_blocks, group, reports[i])
             continue
         at = starts_at[i]
         for b in range(num_blocks):
-            low, high = group[START, b], group[START, b + 1]
+            low, high = group[FIRST, b], group[FIRST, b + 1]
             if not as_matrix:
                 _write_pairs(low, high, group, at, pair_edges)
-            if group[RANK, b] <= SMALL_BETTI:
+            if group[BETTI, b] <= SMALL_BETTI:
                 _write_cycles(one, other, low, high, nodes, group, cycles)
-                _make_orthogonal(high - low, group[RANK, b], cycles)
+                _make_orthogonal(high - low, group[BETTI, b], cycles)
                 if as_matrix:
-                    _write_matrix(low, high, one.size, group, cycles, group[RANK, b], values)
+                    _write_matrix(low, high, one.size, group, cycles, group[BETTI, b], values)
                 else:
-                    _write_values(high - low, cycles, group[RANK, b], at, values)
+                    _write_values(high - low, cycles, group[BETTI, b], at, values)
             at += (high - low) ** 2
-
-
-@inner
-def _list_by_block(tail, head, num_blocks, nodes, table, group):
-    """Sort the edges of a graph by block, and count the chords of each block."""
-    for b in range(num_blocks + 1):
-        group[START, b] = 0
-        group[RANK, b] = 0
-    for e in range(tail.size):
-        b = table[BLOCK, e]
-        if b != BRIDGE:
-            group[START, b] += 1
-            if _is_chord(e, tail, head, nodes):
-                group[RANK, b] += 1
-    total = 0
-    for b in range(num_blocks):
-        total += group[START, b]
-        group[START, b] = total
-    group[START, num_blocks] = total
-    # Filled from the back, the edges of each block end up ascending.
-    for e in range(tail.size - 1, -1, -1):
-        b = table[BLOCK, e]
-        if b != BRIDGE:
-            group[START, b] -= 1
-            group[MEMBER, group[START, b]] = e
-    for b in range(num_blocks):
-        for i in range(group[START, b], group[START, b + 1]):
-            group[SLOT, group[MEMBER, i]] = i - group[START, b]
 
 
 @inner
@@ -121,10 +101,10 @@ def _report(num_blocks, group, report):
     report[LARGEST] = 0
     report[NUM_LARGE] = 0
     for b in range(num_blocks):
-        size = group[START, b + 1] - group[START, b]
+        size = group[FIRST, b + 1] - group[FIRST, b]
         report[PAIRS] += size * size
         report[LARGEST] = max(report[LARGEST], size)
-        if group[RANK, b] > SMALL_BETTI:
+        if group[BETTI, b] > SMALL_BETTI:
             report[NUM_LARGE] += 1
 
 
@@ -290,27 +270,25 @@ def orthonormal_cycles(edges: Int[np.ndarray, "2 m"], num_nodes: int) -> Float[n
     """
     cycles = fundamental_cycles(edges, num_nodes)
     gram = (cycles.T @ cycles).toarray().astype(np.float64)
-    factor, status = scipy.linalg.lapack.dpotrf(gram, lower=1)
+    factor, status = _cholesky(gram, lower=1)
     assert status == 0, "cycles with chords of their own are independent"
-    half, status = scipy.linalg.lapack.dtrtrs(factor, cycles.T.toarray(order="F"), lower=1)
+    half, status = _solve_triangular(factor, cycles.T.toarray(order="F"), lower=1)
     assert status == 0, "the factor has a positive diagonal"
     return half
 
 
 def _laplacian_inverse(edges: Int[np.ndarray, "2 m"], num_nodes: int) -> Float[np.ndarray, "n n"]:
-    """Lower triangle of the inverse of a connected graph's Laplacian, made regular.
-
-    Adding 1/n to every entry replaces the eigenvalue 0 of the constant vector by 1 and touches no
-    other; differences of entries, which are all that is used, do not see it.
-    """
+    """Lower triangle of the inverse of a connected graph's Laplacian, made regular."""
+    # Adding 1/n to every entry replaces the eigenvalue 0 of the constant vector by 1 and touches
+    # no other; differences of entries, which are all that is used, do not see it.
     tail, head = edges
     laplacian = np.full((num_nodes, num_nodes), 1.0 / num_nodes, order="F")
     laplacian[head, tail] -= 1.0
     degree = np.bincount(edges.ravel(), minlength=num_nodes)
     laplacian[np.arange(num_nodes), np.arange(num_nodes)] += degree
-    factor, status = scipy.linalg.lapack.dpotrf(laplacian, lower=1, overwrite_a=1, clean=0)
+    factor, status = _cholesky(laplacian, lower=1, overwrite_a=1, clean=0)
     assert status == 0, "the Laplacian of a connected graph is positive once it is regular"
-    inverse, status = scipy.linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
+    inverse, status = _inverse_of_cholesky(factor, lower=1, overwrite_c=1)
     assert status == 0, "the factor has a positive diagonal"
     return inverse
 

@@ -14,7 +14,6 @@ from cyclenet.topology.compiled import entry, inner
 from cyclenet.topology.edges import check_edges
 from cyclenet.topology.forest import (
     FOREST_ROWS,
-    PARENT,
     PLACE,
     VIA,
     forest_by_ids,
@@ -27,6 +26,9 @@ BRIDGE = -1
 # a set nearest to the root of its tree, CHORDS the number of chords in the set.
 LEADER, SUMMIT, CHORDS, BLOCK = 0, 1, 2, 3
 BLOCK_ROWS = 4
+
+# Rows of the table of blocks: where the edges of a block begin in the list, and its Betti number.
+FIRST, BETTI = 0, 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +92,7 @@ def blocks(edges: Integer[np.ndarray, "2 m"], num_nodes: int) -> Blocks:
 
 def blocks_of(edges: Int[np.ndarray, "2 m"], num_nodes: int) -> Blocks:
     """`blocks` of edges that have been checked; loops and parallel edges are cycles."""
-    tail, head = edges
+    tail, head = np.ascontiguousarray(edges)
     nodes = np.empty((FOREST_ROWS, num_nodes), dtype=np.int64)
     table = np.empty((BLOCK_ROWS, tail.size), dtype=np.int64)
     starts = np.empty(num_nodes + 1, dtype=np.int64)
@@ -117,6 +119,26 @@ def find_blocks(tail, head, num_nodes, nodes, table, starts, arcs):
         forest_by_search(tail, head, tail.size, num_nodes, nodes, starts, arcs)
         _merge_cycles(tail, head, nodes, table)
     return _number_blocks(tail.size, table)
+
+
+@inner
+def list_blocks(num_edges, num_blocks, table, listed, block):
+    """Edges of each block, ascending; those of b begin at block[FIRST, b] of the list."""
+    for b in range(num_blocks + 1):
+        block[FIRST, b] = 0
+    for e in range(num_edges):
+        if table[BLOCK, e] >= 0:
+            block[FIRST, table[BLOCK, e]] += 1
+            if table[LEADER, e] == e:
+                block[BETTI, table[BLOCK, e]] = table[CHORDS, e]
+    total = 0
+    for b in range(num_blocks + 1):
+        total += block[FIRST, b]
+        block[FIRST, b] = total
+    for e in range(num_edges - 1, -1, -1):
+        if table[BLOCK, e] >= 0:
+            block[FIRST, table[BLOCK, e]] -= 1
+            listed[block[FIRST, table[BLOCK, e]]] = e
 
 
 @inner

@@ -8,8 +8,8 @@ basis the lexicographically first one, however it is computed.
 
 Each cycle needs to be found from one of its vertices only. So the vertices are deleted one by one
 (largest remaining degree first, dead ends peeled off, until a forest is left), and the search from
-r sees only what is left when r's turn comes: a cycle is met once, at its first vertex to go. Paths may
-be longer in the rest than in the graph; the cycles they give depend on shorter ones and fail
+r sees only what is left when r's turn comes: a cycle is met once, at its first vertex to go. Paths
+may be longer in the rest than in the graph; the cycles they give depend on shorter ones and fail
 the test of independence like any other.
 """
 
@@ -222,8 +222,21 @@ def _pop(heap, size):
 
 @inner
 def close_cycles(
-    root, search, reached, done, limit, width, chain, starts, arcs, vertex, label, paths, words,
-    pool, used,
+    root,
+    search,
+    reached,
+    done,
+    limit,
+    width,
+    chain,
+    starts,
+    arcs,
+    vertex,
+    label,
+    paths,
+    words,
+    pool,
+    used,
 ):
     """Append the candidates closed by an edge of the root's tree, of lengths in (done, limit].
 
@@ -348,13 +361,13 @@ def _pack(first, size, width, pool):
 
 @inner
 def saturating_sum(a, b):
-    """a + b for counts, stopping at the largest int64."""
+    """Sum of two counts, stopping at the largest int64."""
     return SATURATED if a > SATURATED - b else a + b
 
 
 @inner
 def saturating_product(a, b):
-    """a * b for counts, stopping at the largest int64."""
+    """Product of two counts, stopping at the largest int64."""
     return SATURATED if b > 0 and a > SATURATED // b else a * b
 
 

@@ -1,7 +1,7 @@
 """A block with its degree-2 nodes contracted: branch nodes joined by chains of edges.
 
-Whatever cycle uses one edge of a chain uses all of them, so a chain is one edge with a length. A block
-with g >= 2 has at most 2 (g - 1) branch nodes and 3 (g - 1) chains, however many edges it has.
+Whatever cycle uses one edge of a chain uses all of them, so a chain is one edge with a length. A
+block with g >= 2 has at most 2 (g - 1) branch nodes and 3 (g - 1) chains, however many its edges.
 """
 
 from cyclenet.topology.compiled import ZERO, inner
@@ -17,9 +17,7 @@ CHAIN_ROWS = 5
 
 
 @inner
-def contract(
-    tail, head, key, listed, first, last, node, used, chain, members, num_chains
-):
+def contract(tail, head, key, listed, first, last, node, used, chain, members, num_chains):
     """Append the chains of the block with the edges listed[first:last] (ascending); needs g >= 2.
 
     Returns the number of branch nodes and the new number of chains.

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse
@@ -64,10 +65,7 @@ class CycleBasis:
     def cycles(self) -> list[Int[np.ndarray, " length"]]:
         """The edges of each cycle, ascending."""
         pointers = self.incidence.indptr
-        return [
-            self.incidence.indices[first:last]
-            for first, last in zip(pointers[:-1], pointers[1:], strict=True)
-        ]
+        return [self.incidence.indices[first:last] for first, last in pairwise(pointers)]
 
 
 def oriented_basis(
@@ -99,9 +97,7 @@ def oriented_basis(
         (np.array(signs, dtype=np.int64), np.array(rows, dtype=np.int64), ends),
         shape=(edges.shape[1], len(cycles)),
     )
-    lengths = np.array(
-        [total[k] for k in order], dtype=np.int64 if weights is None else np.float64
-    )
+    lengths = np.array([total[k] for k in order], dtype=np.int64 if weights is None else np.float64)
     return CycleBasis(matrix, lengths, betti_number, count_relevant)
 
 

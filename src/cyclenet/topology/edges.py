@@ -7,6 +7,8 @@ from jaxtyping import Int, Integer
 
 from cyclenet.topology.errors import GraphError
 
+_ALONG, _AGAINST = np.int8(1), np.int8(-1)
+
 
 class UndirectedEdges(NamedTuple):
     """The undirected edges behind a list of arcs.
@@ -68,45 +70,47 @@ def edges_from_arcs(
     _check_choice("multi_edges", multi_edges, ("merge", "raise", "distinct"))
     _check_choice("directed", directed, ("allow", "raise"))
     arcs = _as_node_pairs(arcs, num_nodes, name=name)
-    low, high = np.minimum(arcs[0], arcs[1]), np.maximum(arcs[0], arcs[1])
-    loops = low == high
+    tail, head = arcs
+    loops = tail == head
     num_loops = np.count_nonzero(loops)
     if num_loops and self_loops == "raise":
-        column = int(np.argmax(loops))
+        column = int(loops.argmax())
         raise GraphError(
-            f"`{name}` must have no self loops, but column {column} is ({low[column]}, "
-            f"{high[column]}); try: self_loops='drop'",
+            f"`{name}` must have no self loops, but column {column} is ({tail[column]}, "
+            f"{head[column]}); try: self_loops='drop'",
             code="self_loop",
             column=column,
         )
-    forward = arcs[0] <= arcs[1]
+    forward = tail <= head
     # Arcs in the order of their edge and, on one edge, their direction: copies become neighbours.
-    key = 2 * (low * num_nodes + high) + forward
-    order = np.argsort(key, kind="stable")
+    pair = np.minimum(tail, head) * num_nodes + np.maximum(tail, head)
+    key = 2 * pair + forward
+    order = key.argsort()
     ordered = key[order]
     num_repeated = np.count_nonzero(ordered[1:] == ordered[:-1])
     copy = None
     if num_repeated and multi_edges != "merge":
         copy = _copy_numbers(key)
-    if copy is not None and multi_edges == "raise":
-        column = int(np.argmax(copy > 0))
-        raise GraphError(
-            f"`{name}` must list each arc once, but column {column} repeats ({arcs[0, column]}, "
-            f"{arcs[1, column]}); try: multi_edges='merge'",
-            code="repeated_edge",
-            column=column,
-        )
-    if copy is not None:
-        order = np.lexsort((copy, key >> 1))
+        if multi_edges == "raise":
+            column = int(np.argmax(copy > 0))
+            raise GraphError(
+                f"`{name}` must list each arc once, but column {column} repeats ({tail[column]}, "
+                f"{head[column]}); try: multi_edges='merge'",
+                code="repeated_edge",
+                column=column,
+            )
+        order = np.lexsort((copy, pair))
     if num_loops and self_loops == "drop":
         order = order[~loops[order]]
-    first = _first_of_each(key[order] >> 1, None if copy is None else copy[order])
-    arc_to_edge = np.zeros(arcs.shape[1], dtype=np.int64)
-    arc_to_edge[order] = np.cumsum(first) - 1
-    arc_sign = np.zeros(arcs.shape[1], dtype=np.int8)
-    arc_sign[order] = np.where(forward[order], 1, -1)
-    chosen = order[first]
-    edges = np.stack((low[chosen], high[chosen]))
+    is_first = _first_of_each(pair[order], None if copy is None else copy[order])
+    arc_to_edge = np.zeros(tail.size, dtype=np.int64)
+    arc_to_edge[order] = is_first.cumsum() - 1
+    arc_sign = np.where(forward, _ALONG, _AGAINST)
+    if num_loops and self_loops == "drop":
+        arc_sign[loops] = 0
+    chosen = pair[order[is_first]]
+    edges = np.empty((2, chosen.size), dtype=np.int64)
+    np.divmod(chosen, num_nodes, out=(edges[0], edges[1]))
     if directed == "raise":
         _check_both_directions(arcs, arc_to_edge, arc_sign, edges.shape[1], name=name)
     return UndirectedEdges(edges, arc_to_edge, arc_sign, int(num_loops), int(num_repeated))
@@ -173,9 +177,7 @@ def check_edges(
     return edges
 
 
-def check_weights(
-    weights: object, num_edges: int, *, name: str = "weights"
-) -> np.ndarray:
+def check_weights(weights: object, num_edges: int, *, name: str = "weights") -> np.ndarray:
     """Edge weights as float64, or an error that names the first bad edge.
 
     Args:
@@ -224,8 +226,10 @@ def _as_node_pairs(pairs: object, num_nodes: int, *, name: str) -> np.ndarray:
         raise GraphError(
             f"`num_nodes` must not be negative, but it is {num_nodes}", code="num_nodes"
         )
-    array = np.ascontiguousarray(array, dtype=np.int64)
-    if array.size and (array.min() < 0 or array.max() >= num_nodes):
+    # Kernels are compiled for each kind of array they meet, so read-only ones are copied.
+    array = np.require(array, np.int64, ["C", "W"])
+    # Read without a sign, a negative number is larger than any number of nodes.
+    if array.size and array.view(np.uint64).max() >= num_nodes:
         column = int(np.argmax(np.any((array < 0) | (array >= num_nodes), axis=0)))
         raise GraphError(
             f"`{name}` must name nodes 0 to {num_nodes - 1} (`num_nodes` is {num_nodes}), but "

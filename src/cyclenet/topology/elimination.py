@@ -3,8 +3,8 @@
 Every chain carries a label, a vector of bits, such that a cycle depends on the accepted ones if and
 only if the labels of its chains sum to zero. At first the chains outside a spanning tree carry
 unit vectors and the others zero, so only the empty set sums to zero. When a cycle with sum x
-is accepted, x is added to every label that has a chosen bit of x: sums that had the bit change by x, so
-x itself and nothing else becomes zero (the witnesses of de Pina 1995, kept by edge).
+is accepted, x is added to every label that has a chosen bit of x: sums that had the bit change by
+x, so x itself and nothing else becomes zero (the witnesses of de Pina 1995, kept by edge).
 """
 
 import numpy as np

@@ -53,7 +53,8 @@ def list_relevant(chain, chain_ptr, branches, members, found, found_ptr):
     own = np.empty((CHAIN_ROWS, most_chains), dtype=np.int64)
     walk = np.empty((PATH_ROWS, most_vertices + 1), dtype=np.int64)
     listing = np.empty(1024, dtype=np.int64)
-    listing_ptr = np.zeros(branches.size + 1, dtype=np.int64)
+    listing_ptr = np.empty(branches.size + 1, dtype=np.int64)
+    listing_ptr[0] = 0
     filled = ZERO
     for b in range(branches.size):
         first, last = chain_ptr[b], chain_ptr[b + 1]
@@ -143,10 +144,10 @@ def _localise(p, found, first):
 
 @inner
 def _spread_out(
-    root, search, length, used, chain, starts, arcs, vertex, walk, pool, label, words, sums, listing,
-    filled,
+    root, search, length, used, chain, starts, arcs, vertex, walk, pool, label, words, sums,
+    listing, filled,
 ):  # fmt: skip
-    """List the families of one root: those closed by an edge, and those closed by two at a middle."""
+    """List the families of one root: closed by one edge, or by two that meet in the middle."""
     p = ZERO
     while p < used:
         v, e = pool[p + MIDDLE], pool[p + CLOSING]
@@ -158,8 +159,8 @@ def _spread_out(
             )  # fmt: skip
         elif pool[p + IN_GROUP] > 0:
             listing, filled = _list_group(
-                root, search, length, p, chain, starts, arcs, vertex, walk, pool, label, words, sums,
-                listing, filled,
+                root, search, length, p, chain, starts, arcs, vertex, walk, pool, label, words,
+                sums, listing, filled,
             )  # fmt: skip
         p += CHAINS + pool[p + SIZE]
     return listing, filled
@@ -167,8 +168,8 @@ def _spread_out(
 
 @inner
 def _list_group(
-    root, search, length, p, chain, starts, arcs, vertex, walk, pool, label, words, sums, listing,
-    filled,
+    root, search, length, p, chain, starts, arcs, vertex, walk, pool, label, words, sums,
+    listing, filled,
 ):  # fmt: skip
     """Pairs of last edges into one middle vertex whose labels differ.
 
@@ -194,7 +195,7 @@ def _list_group(
 
 @inner
 def _slot_of(e, p, pool, label, words, sums):
-    """Position of the edge in the group, its label written to that slot; -1 if it has label zero."""
+    """Slot of the edge in the group, with its label written there; -1 if its label is zero."""
     slot = ZERO
     remaining = pool[p + IN_GROUP]
     q = p

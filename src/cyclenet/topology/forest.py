@@ -57,14 +57,10 @@ def spanning_forest(edges: Integer[np.ndarray, "2 m"], num_nodes: int) -> Spanni
     _forest_by_search(tail, head, tail.size, num_nodes, nodes, starts, arcs)
     in_forest = np.zeros(tail.size, dtype=bool)
     in_forest[nodes[VIA][nodes[VIA] >= 0]] = True
-    return SpanningForest(
-        nodes[PARENT], nodes[VIA], nodes[ORDER], np.flatnonzero(~in_forest)
-    )
+    return SpanningForest(nodes[PARENT], nodes[VIA], nodes[ORDER], np.flatnonzero(~in_forest))
 
 
-def fundamental_cycles(
-    edges: Integer[np.ndarray, "2 m"], num_nodes: int
-) -> scipy.sparse.csc_array:
+def fundamental_cycles(edges: Integer[np.ndarray, "2 m"], num_nodes: int) -> scipy.sparse.csc_array:
     """The cycle each chord closes with the spanning forest: a basis of the cycle space.
 
     Args:
@@ -129,7 +125,7 @@ def forest_by_ids(tail, head, num_edges, num_nodes, nodes):
 
 @inner
 def list_arcs(tail, head, num_edges, num_nodes, starts, arcs):
-    """Arcs out of every node: those of v are columns starts[v] to starts[v + 1]; loops have none."""
+    """Arcs out of every node: those of v begin at column starts[v]; loops have none."""
     for v in range(num_nodes + 1):
         starts[v] = 0
     for e in range(num_edges):

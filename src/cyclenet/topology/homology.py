@@ -237,11 +237,9 @@ def _shortest_of_each_class(
     annotations: UInt[np.ndarray, "m words"],
     betti: int,
 ) -> _Candidates:
-    """The first candidate of every class, or of a shortest basis where there are many classes.
-
-    A shortest basis of a union needs nothing but shortest bases of its parts, so the trees are
-    grown a few at a time and what cannot be needed is dropped at once.
-    """
+    """The first candidate of every class, or of a shortest basis where there are many classes."""
+    # A shortest basis of a union needs nothing but shortest bases of its parts, so the trees are
+    # grown a few at a time and what cannot be needed is dropped at once.
     best = _no_candidates(annotations.shape[1])
     for some in _candidates(edges, num_nodes, lengths, annotations):
         both = _Candidates(*map(np.concatenate, zip(best, some, strict=True)))
@@ -281,10 +279,8 @@ def _sum_along_paths(
     parent: Integer[np.ndarray, "r n"],
     annotations: UInt[np.ndarray, "m words"],
 ) -> tuple[Int[np.ndarray, "r n"], UInt[np.ndarray, "r n words"]]:
-    """Number of edges, and sum of annotations, between every root and every node of its tree.
-
-    Doubling: knowing the sums over 2^k steps up, the sums over twice as many take one addition.
-    """
+    """Number of edges, and sum of annotations, between every root and every node of its tree."""
+    # Doubling: from the sums over 2^k steps up, the sums over twice as many take one addition.
     row = np.arange(parent.shape[0])[:, None]
     has_parent = parent >= 0
     above = np.where(has_parent, parent, np.arange(num_nodes))

@@ -100,7 +100,7 @@ def face_incidence(
     """
     edges = check_edges(edges, num_nodes)
     if scipy.sparse.issparse(faces):
-        boundary = scipy.sparse.csc_array(faces).astype(np.int64)
+        boundary = scipy.sparse.csc_array(faces, dtype=np.int64)
         if boundary.shape[0] != edges.shape[1]:
             raise GraphError(
                 f"`faces` must have one row for each of the {edges.shape[1]} edges, but its shape "

@@ -45,9 +45,16 @@ def whole_lengths(
         The lengths and the keys to search with.
 
     Raises:
-        GraphError: If `weight_tol` is not positive, or too small for the sum of the weights.
+        GraphError: If `weight_tol` is not positive, or too small for the sum of the weights, or if
+            that sum is not finite.
     """
-    total = float(weights.sum())
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if not np.isfinite(total):
+        raise GraphError(
+            "the sum of the `weights` must be a finite float64, but it is not; try: a larger unit",
+            code="weight_value",
+        )
     bits = LENGTH_BITS
     if weight_tol is None:
         lengths = _on_grid(weights, total, bits)
@@ -68,8 +75,6 @@ def whole_lengths(
     return WholeLengths(lengths, keys, has_zeros)
 
 
-def _on_grid(
-    weights: Float[np.ndarray, " m"], total: float, bits: int
-) -> Int[np.ndarray, " m"]:
+def _on_grid(weights: Float[np.ndarray, " m"], total: float, bits: int) -> Int[np.ndarray, " m"]:
     _, exponent = np.frexp(total)
     return np.rint(np.ldexp(weights, bits - int(exponent))).astype(np.int64)

@@ -12,7 +12,7 @@ DEFAULT_LIMIT = 4 * 10**9
 ALWAYS_GRANTED = 16 * 10**6
 
 _MEMINFO = Path("/proc/meminfo")
-# What a container may use (version 2 and version 1 of the kernel's control groups) and what it uses.
+# What a container may use and what it uses, in the two versions of Linux control groups.
 _CONTAINER_LIMITS = (
     (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
     (

@@ -41,19 +41,13 @@ def minimal_polynomial(
 
 
 def _shortest_recurrence(terms: Int[np.ndarray, " k"]) -> Int[np.ndarray, " d1"]:
-    """Coefficients c, c_0 = 1, of least length with sum c_j terms[i - j] = 0 (Massey 1969).
-
-    The recurrence is corrected by a shifted copy of an earlier one whenever it fails to predict
-    the next term.
-    """
+    """Coefficients c, c_0 = 1, of least length with sum c_j terms[i - j] = 0 (Massey 1969)."""
+    # Whenever the recurrence fails to predict a term, a shifted copy of an earlier one mends it.
     current = np.array([1], dtype=np.int64)
     before, failed_by, shift = current, 1, 1
     length = 0
     for i in range(terms.size):
-        # A recurrence of length d looks d terms back; trailing zeros of the array are left out.
-        used = terms[i - current.size + 1 : i + 1][::-1] if current.size <= i + 1 else None
-        if used is None:
-            used = np.concatenate((terms[i::-1], np.zeros(current.size - i - 1, dtype=np.int64)))
+        used = terms[i - current.size + 1 : i + 1][::-1]
         error = int((current * used % PRIME).sum() % PRIME)
         if error == 0:
             shift += 1
@@ -68,6 +62,4 @@ def _shortest_recurrence(terms: Int[np.ndarray, " k"]) -> Int[np.ndarray, " d1"]
         else:
             shift += 1
         current = longer % PRIME
-    padded = np.zeros(length + 1, dtype=np.int64)
-    padded[: min(current.size, length + 1)] = current[: length + 1]
-    return padded
+    return np.pad(current, (0, length + 1 - current.size))

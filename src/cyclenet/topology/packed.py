@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import numpy as np
-from jaxtyping import Int, Integer
+from jaxtyping import Float, Int, Integer
 
-from cyclenet.topology.edges import check_edges
+from cyclenet.topology.edges import check_edges, check_weights
 from cyclenet.topology.errors import GraphError
 
 Result = TypeVar("Result")
@@ -35,6 +35,11 @@ def check_packed_edges(
         GraphError: If the pointers do not fit the edges, or a graph is not what `check_edges`
             expects.
     """
+    edges = np.asarray(edges)
+    if edges.dtype.kind not in "iu" or edges.ndim != 2 or edges.shape[0] != 2:
+        edges = check_edges(edges, 0)
+    # Kernels are compiled for each kind of array they meet, so read-only ones are copied.
+    edges = np.require(edges, np.int64, ["C", "W"])
     edge_ptr = np.ascontiguousarray(edge_ptr, dtype=np.int64)
     counts = np.diff(edge_ptr)
     fits = edge_ptr.size > 0 and edge_ptr[0] == 0 and edge_ptr[-1] == edges.shape[1]
@@ -44,10 +49,7 @@ def check_packed_edges(
             f"{edge_ptr}",
             code="edge_ptr",
         )
-    num_nodes = np.ascontiguousarray(
-        np.broadcast_to(np.asarray(num_nodes, dtype=np.int64), counts.shape)
-    )
-    edges = np.ascontiguousarray(edges, dtype=np.int64)
+    num_nodes = _for_each_graph(num_nodes, counts.size)
     tail, head = edges
     graph = np.repeat(np.arange(counts.size), counts)
     bad = (tail < 0) | (tail >= head) | (head >= num_nodes[graph])
@@ -66,6 +68,56 @@ def check_packed_edges(
             error.graph_index = i
             raise
     return edges, edge_ptr, num_nodes
+
+
+def check_packed_weights(
+    weights: object, edge_ptr: Int[np.ndarray, " b1"]
+) -> Float[np.ndarray, " m"]:
+    """Weights of the edges of all graphs as float64, or an error that names the first bad graph.
+
+    Args:
+        weights: One finite, non-negative number for every edge.
+        edge_ptr: Edges of graph i are `edge_ptr[i]:edge_ptr[i + 1]`.
+
+    Returns:
+        A contiguous float64 array.
+
+    Raises:
+        GraphError: If the length is wrong or a weight is not what `check_weights` expects.
+    """
+    try:
+        return check_weights(weights, int(edge_ptr[-1]))
+    except GraphError as error:
+        if error.column is None:
+            raise
+        i = int(np.searchsorted(edge_ptr, error.column, side="right")) - 1
+    first, last = edge_ptr[i], edge_ptr[i + 1]
+    try:
+        return check_weights(np.asarray(weights)[first:last], int(last - first))
+    except GraphError as error:
+        error.graph_index = i
+        raise
+
+
+def _for_each_graph(
+    num_nodes: Integer[np.ndarray, " b"] | int, num_graphs: int
+) -> Int[np.ndarray, " b"]:
+    given = np.asarray(num_nodes, dtype=np.int64)
+    if given.ndim and given.shape != (num_graphs,):
+        raise GraphError(
+            f"`num_nodes` must be one number, or one for each of the {num_graphs} graphs, but its "
+            f"shape is {given.shape}",
+            code="num_nodes",
+        )
+    counts = np.full(num_graphs, given)
+    if (counts < 0).any():
+        i = int(np.argmax(counts < 0))
+        raise GraphError(
+            f"`num_nodes` must not be negative, but it is {counts[i]} for graph {i}",
+            code="num_nodes",
+            graph_index=i,
+        )
+    return counts
 
 
 def in_threads(

@@ -111,13 +111,11 @@ def extended_persistence_diagrams(
 
 
 def _cycle_pairs(edges: Int[np.ndarray, "2 m"], num_nodes: int, values: np.ndarray) -> Pairs:
-    r"""The pairs of `extended_persistence`, by one pass over the edges on the way down.
-
-    Among the edges met so far, keep a forest of those that came earliest on the way up. An edge
-    that closes a cycle with it drives the latest edge of that cycle out. The edges driven out
-    by the time t are those that close a cycle on the way up within the edges met by t, which is
-    what the law counts; so each is paired with the edge that drove it out.
-    """
+    """The pairs of `extended_persistence`, by one pass over the edges on the way down."""
+    # Among the edges met so far, keep a forest of those that came earliest on the way up. An edge
+    # that closes a cycle with it drives the latest edge of that cycle out. The edges driven out by
+    # the time t are those that close a cycle on the way up within the edges met by t, which is what
+    # the law counts; so each is paired with the edge that drove it out.
     rise = values[edges].max(axis=0, initial=-np.inf)
     fall = values[edges].min(axis=0, initial=np.inf)
     upwards = np.argsort(rise, kind="stable")

@@ -1,4 +1,4 @@
-"""The orthogonal projector onto the cycle space: for one graph, for many, on arcs, on a diagonal."""
+"""The orthogonal projector onto the cycle space: of one graph, of many, on arcs, its diagonal."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,6 @@ from cyclenet.topology.block_projector import (
 )
 from cyclenet.topology.blocks import blocks_of
 from cyclenet.topology.edges import check_edges
-from cyclenet.topology.errors import GraphError
 from cyclenet.topology.memory import require_memory
 from cyclenet.topology.packed import check_packed_edges, in_threads
 

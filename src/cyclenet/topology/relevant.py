@@ -109,9 +109,17 @@ def count_of_graph(
     """Number of relevant cycles of a checked graph with whole lengths.
 
     Edges of length zero are contracted first, which leaves the relevant cycles as they are as long
-    as no cycle has length zero. Where one does, and lies in a block with other cycles, the answer is
-    SATURATED: all simple cycles of length zero are relevant, and counting those is as hard as
+    as no cycle has length zero. Where one does, and lies in a block with other cycles, the answer
+    is SATURATED: all simple cycles of length zero are relevant, and counting those is as hard as
     counting the simple cycles of any graph.
+
+    Args:
+        edges: Checked undirected edges.
+        num_nodes: Number of nodes.
+        lengths: Whole lengths of the edges; None counts edges.
+
+    Returns:
+        The number, or SATURATED.
     """
     rings = 0
     if lengths is not None and (lengths == 0).any():
@@ -147,7 +155,8 @@ def _contract(
     ones = np.ones(free.shape[1], dtype=np.int8)
     graph = coo_array((ones, (free[0], free[1])), shape=(num_nodes, num_nodes))
     count, part = connected_components(graph, directed=False)
-    return np.sort(part.astype(np.int64)[edges], axis=0), int(count)
+    contracted = np.sort(part.astype(np.int64)[edges], axis=0)
+    return np.ascontiguousarray(contracted), int(count)
 
 
 def _split(
@@ -179,6 +188,9 @@ def _list_around_zeros(
     """The same with edges of length zero: each cycle takes the only way through them.
 
     Cycles of length zero are blocks of their own here, for else there would be too many.
+
+    Returns:
+        Ascending edges of each cycle.
     """
     zero, positive = np.flatnonzero(lengths == 0), np.flatnonzero(lengths > 0)
     free = blocks_of(edges[:, zero], num_nodes)

@@ -108,12 +108,9 @@ def selected_inverse(
 
 @entry
 def _minimum_degree(starts, around, nodes, order, max_pairs):
-    """Eliminate all nodes; the neighbours of each are appended to `rows` as it goes.
-
-    The graph of what is left is never built: what a waiting node remembers fits in the place its
-    first neighbours had, since every new element replaces at least one entry. Returns the rows
-    and how many there are; -1 to give up.
-    """
+    """Eliminate all nodes; returns the neighbours of each, and how many in all or -1 to give up."""
+    # The graph of what is left is never built: what a waiting node remembers fits in the place its
+    # first neighbours had, since every new element replaces at least one entry.
     num_nodes = order.size
     heads = np.full(num_nodes + 1, -1)
     rows = np.empty(max(16, 2 * around.size), dtype=np.int64)
@@ -215,11 +212,9 @@ def _count_outside(pivot, first, last, starts, around, nodes, rows):
 
 @inner
 def _update(v, pivot, starts, around, nodes, spare):
-    """What node v remembers after the pivot; returns a bound of its degree outside the pivot.
-
-    Absorbed elements and neighbours inside the new element are forgotten. An element that lies
-    wholly inside the new one is absorbed too.
-    """
+    """What node v remembers after the pivot; returns a bound of its degree outside the pivot."""
+    # Absorbed elements and neighbours inside the new element are forgotten, and an element that
+    # lies wholly inside the new one is absorbed too.
     begin = starts[v]
     middle = begin + nodes[ELEMENTS, v]
     end = middle + nodes[NEIGHBOURS, v]

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from cyclenet.topology.cycle_basis import CycleBasis
 from cyclenet.topology.edges import check_edges, check_weights
 from cyclenet.topology.lengths import WholeLengths, whole_lengths
 from cyclenet.topology.memory import require_memory
-from cyclenet.topology.packed import check_packed_edges, in_threads
+from cyclenet.topology.packed import check_packed_edges, check_packed_weights, in_threads
 from cyclenet.topology.relevant import count_of_graph, counts_of_graphs
 
 
@@ -165,7 +166,7 @@ def shortest_cycle_bases(
         ([0, 1, 1], [0, 1, 2], [1, -1, 1])
     """
     edges, edge_ptr, num_nodes = check_packed_edges(edges, edge_ptr, num_nodes)
-    values = None if weights is None else check_weights(weights, edges.shape[1])
+    values = None if weights is None else check_packed_weights(weights, edge_ptr)
     return _packed_bases(
         edges, edge_ptr, num_nodes, values, count_relevant, num_threads, weight_tol, max_bytes
     )
@@ -195,9 +196,7 @@ def _packed_bases(
             tail, head, keys[here], own_ptr, own_nodes
         )
         _require_labels(chain_ptr, branches, chain, edges.shape[1], max_bytes)
-        found, found_ptr, relevant = solve_blocks(
-            chain, chain_ptr, branches, members, counted_here
-        )
+        found, found_ptr, relevant = solve_blocks(chain, chain_ptr, branches, members, counted_here)
         cycles = collect_cycles(
             tail, head, own_ptr, own_nodes, block_ptr, chain_ptr, chain, members, found, found_ptr
         )
@@ -227,15 +226,16 @@ def _count(
     i: int,
 ) -> int:
     own = slice(edge_ptr[i], edge_ptr[i + 1])
-    return count_of_graph(edges[:, own], int(num_nodes[i]), None if lengths is None else lengths[own])
+    return count_of_graph(
+        edges[:, own], int(num_nodes[i]), None if lengths is None else lengths[own]
+    )
 
 
 def _whole_lengths(
     weights: Float[np.ndarray, " m"], edge_ptr: Int[np.ndarray, " b1"], weight_tol: float | None
 ) -> WholeLengths:
     """`whole_lengths` of each graph for itself: its unit must not depend on its neighbours."""
-    ends = zip(edge_ptr[:-1], edge_ptr[1:], strict=True)
-    parts = [whole_lengths(weights[first:last], weight_tol) for first, last in ends]
+    parts = [whole_lengths(weights[first:last], weight_tol) for first, last in pairwise(edge_ptr)]
     if not parts:
         return whole_lengths(weights, weight_tol)
     return WholeLengths(
@@ -245,9 +245,7 @@ def _whole_lengths(
     )
 
 
-def _with_weights(
-    found: PackedBases, weights: Float[np.ndarray, " m"]
-) -> PackedBases:
+def _with_weights(found: PackedBases, weights: Float[np.ndarray, " m"]) -> PackedBases:
     """Lengths as sums of the weights themselves; ascending but for the rounding of those sums."""
     cycle_graph = np.repeat(np.arange(len(found)), np.diff(found.cycle_ptr))
     sizes = np.diff(found.incidence_ptr)

@@ -93,6 +93,7 @@ def eigenspaces(
     Raises:
         GraphError: If an edge is a loop, repeated, reversed, or mentions a missing node, or the
             spectrum is ambiguous.
+        ValueError: If `normalization` is none of the two.
 
     Example:
         >>> found = eigenspaces(np.array([[0, 0, 1], [1, 2, 2]]), 3)
@@ -168,12 +169,9 @@ def hodge_eigenspaces(
 def _eigenpairs(
     matrix: Float[np.ndarray, "n n"],
 ) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n n"], float]:
-    r"""Eigenvalues, eigenvectors, and a bound on the error of the eigenvalues.
-
-    With $R = AV - V\Lambda$ and $G = V^\top V - I$, the theorems of Ostrowski and Weyl applied to
-    $V^\top A V$ put every eigenvalue within $2 \|A\| \|G\| + (1 + \|G\|) \|R\|$ of a computed one,
-    in order.
-    """
+    """Eigenvalues, eigenvectors, and a bound on the error of the eigenvalues."""
+    # With R = AV - V diag(values) and G = V'V - I, the theorems of Ostrowski and Weyl applied to
+    # V'AV put every eigenvalue, in order, within 2 |A| |G| + (1 + |G|) |R| of the computed one.
     if matrix.shape[0] == 0:
         return np.zeros(0), np.zeros((0, 0)), 0.0
     values, vectors = np.linalg.eigh(matrix)
@@ -222,10 +220,8 @@ def _grouped(
 def _is_proven(
     apply: Callable[[Residues], Residues], size: int, num_groups: int, singular: bool
 ) -> bool:
-    """Whether the matrix has no more different eigenvalues than groups, and 0 if it should.
-
-    Groups are apart by more than the error, so there are at least as many eigenvalues as groups.
-    """
+    """Whether the matrix has no more different eigenvalues than groups, and 0 if it should."""
+    # Groups are further apart than the errors, so there are at least as many eigenvalues.
     for seed in SEEDS:
         polynomial = minimal_polynomial(apply, size, num_groups, seed)
         if polynomial.size - 1 > num_groups or (singular and polynomial[-1] != 0):

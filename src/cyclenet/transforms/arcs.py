@@ -69,6 +69,10 @@ class CycleTransform(BaseTransform):
                 f"`dtype` must be a floating type such as torch.float32, but it is {self.dtype!r}"
             )
 
+    def __call__(self, data: Data) -> CycleData:
+        """`forward`, which copies by itself and leaves its input as it is."""
+        return self.forward(data)
+
     def forward(self, data: Data) -> CycleData:
         """The graph with its edges and its numbers.
 
@@ -97,7 +101,8 @@ class CycleTransform(BaseTransform):
         device = graph.edge_index.device
         _attach_edges(graph, found, device)
         for name, numbers in self.numbers(graph, found, num_nodes).items():
-            graph[name] = self._as_tensor(numbers).to(device)
+            kind = self.dtype if numbers.dtype.kind == "f" else None
+            graph[name] = torch.from_numpy(numbers).to(device, kind)
         return graph
 
     @abstractmethod
@@ -112,9 +117,14 @@ class CycleTransform(BaseTransform):
             num_nodes: Number of nodes.
         """
 
-    def _as_tensor(self, numbers: np.ndarray) -> Tensor:
-        tensor = torch.from_numpy(numbers)
-        return tensor.to(self.dtype) if tensor.is_floating_point() else tensor
+    def kept(self) -> dict[str, Any]:
+        """What the functions of `topology` must let pass: what the policies have kept."""
+        kept = {}
+        if self.self_loops == "cycle":
+            kept["self_loops"] = "cycle"
+        if self.multi_edges == "distinct":
+            kept["multi_edges"] = "distinct"
+        return kept
 
     def _tell_once(self, found: UndirectedEdges) -> None:
         """Count what was left out, and warn about the first of each kind."""
@@ -139,7 +149,7 @@ class CycleTransform(BaseTransform):
             warnings.warn(
                 f"{what} in this graph: {count}; they {happens}. This warning comes once for each "
                 "transform, whose `met` counts them in all graphs",
-                stacklevel=5,  # tell, tell once, forward, `BaseTransform.__call__`, the user
+                stacklevel=5,  # tell, tell once, forward, call, the user
             )
 
 

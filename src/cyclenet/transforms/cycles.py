@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Int, Shaped
 
 from cyclenet.data import CycleData
 from cyclenet.topology import (
+    CycleBasis,
     GraphError,
     UndirectedEdges,
     cycle_projectors,
     relevant_cycles,
-    shortest_cycle_bases,
+    shortest_cycle_basis,
 )
 from cyclenet.topology.blocks import blocks_of
 from cyclenet.topology.memory import require_memory
@@ -39,9 +39,11 @@ class AddShortestCycleBasis(CycleTransform):
             of that arc; without it every edge has length 1.
         reduce: ``"mean"`` takes the mean where the arcs of an edge disagree about its weight,
             ``"raise"`` refuses.
-        weight_tol: Lengths closer than this count as equal; None lets the rounding of the sums
-            decide.
+        weight_tol: Weights are taken as multiples of this, so that nearly equal lengths tie; None
+            is described at `topology.lengths.whole_lengths`.
         on_ambiguous: ``"raise"`` refuses graphs with more than one shortest basis.
+        max_memory: Bytes that the work space of one graph may take. A larger graph is refused with
+            `TooLargeError`. None allows a quarter of the free memory, at most 4 GB.
 
     The other arguments are those of `CycleTransform`.
 
@@ -58,6 +60,7 @@ class AddShortestCycleBasis(CycleTransform):
     reduce: Literal["raise", "mean"] = "raise"
     weight_tol: float | None = None
     on_ambiguous: Literal["allow", "raise"] = "allow"
+    max_memory: int | None = None
 
     def numbers(
         self, graph: CycleData, found: UndirectedEdges, num_nodes: int
@@ -75,33 +78,25 @@ class AddShortestCycleBasis(CycleTransform):
         Raises:
             GraphError: If the weights are not sound, or the basis is not unique and has to be.
         """
-        num_edges = found.edges.shape[1]
         lengths = None
         if self.weights is not None:
             lengths = edge_weights(graph, self.weights, found, self.reduce)
-        bases = shortest_cycle_bases(
+        basis = shortest_cycle_basis(
             found.edges,
-            np.array([0, num_edges]),
             num_nodes,
             lengths,
-            count_relevant=True,
             weight_tol=self.weight_tol,
-            self_loops="cycle",
-            multi_edges="distinct",
+            max_bytes=self.max_memory,
+            **self.kept(),
         )
-        num_cycles, num_relevant = bases.lengths.size, int(bases.num_relevant[0])
-        if self.on_ambiguous == "raise" and num_relevant != num_cycles:
+        if self.on_ambiguous == "raise" and not basis.is_unique:
             raise GraphError(
-                f"the graph must have only one shortest cycle basis (on_ambiguous='raise'), but "
-                f"{num_relevant} cycles lie in some shortest basis and each has {num_cycles}; try: "
-                "AddRelevantCycles, which takes all of them",
+                "the graph must have only one shortest cycle basis (on_ambiguous='raise'), but "
+                f"{basis.num_relevant} cycles lie in some shortest basis, each of which has "
+                f"{basis.num_cycles}; try: AddRelevantCycles, which takes all of them",
                 code="ambiguous_basis",
             )
-        return {
-            **_cycles(bases.cycle_edges, bases.incidence_ptr, bases.cycle_signs, bases.lengths),
-            "num_relevant": np.array([num_relevant]),
-            "unique": np.array([num_relevant == num_cycles]),
-        }
+        return _stored(basis)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -121,8 +116,8 @@ class AddRelevantCycles(CycleTransform):
             of that arc; without it every edge has length 1.
         reduce: ``"mean"`` takes the mean where the arcs of an edge disagree about its weight,
             ``"raise"`` refuses.
-        weight_tol: Lengths closer than this count as equal; None lets the rounding of the sums
-            decide.
+        weight_tol: Weights are taken as multiples of this, so that nearly equal lengths tie; None
+            is described at `topology.lengths.whole_lengths`.
         max_cycles: A graph with more relevant cycles than this is refused with `TooManyCycles`.
 
     The other arguments are those of `CycleTransform`.
@@ -165,17 +160,11 @@ class AddRelevantCycles(CycleTransform):
             found.edges,
             num_nodes,
             lengths,
-            max_cycles=self.max_cycles,
+            self.max_cycles,
             weight_tol=self.weight_tol,
-            self_loops="cycle",
-            multi_edges="distinct",
+            **self.kept(),
         )
-        columns = cycles.incidence
-        return {
-            **_cycles(columns.indices, columns.indptr, columns.data, cycles.lengths),
-            "num_relevant": np.array([cycles.num_cycles]),
-            "unique": np.array([cycles.num_cycles == cycles.betti_number]),
-        }
+        return _stored(cycles)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -244,6 +233,7 @@ class AddCycleProjector(CycleTransform):
             np.array([0, num_edges]),
             num_nodes,
             max_bytes=self.max_memory,
+            **self.kept(),
         )
         if self.pairs == "blocks":
             return {"pair_edges": packed.pair_edges, "pair_projector": packed.values}
@@ -251,17 +241,18 @@ class AddCycleProjector(CycleTransform):
         return {"pair_edges": every_pair, "pair_projector": packed[0].reshape(-1)}
 
 
-def _cycles(
-    edges: Int[np.ndarray, " q"],
-    pointers: Int[np.ndarray, " g1"],
-    signs: Int[np.ndarray, " q"],
-    lengths: Shaped[np.ndarray, " g"],
-) -> dict[str, np.ndarray]:
-    """The columns of C as `CycleData` stores them."""
-    columns = np.repeat(np.arange(lengths.size), np.diff(pointers))
+def _stored(basis: CycleBasis) -> dict[str, np.ndarray]:
+    """The cycles as `CycleData` stores them."""
+    columns = basis.incidence
+    pointers = columns.indptr
+    pairs = np.empty((2, columns.indices.size), dtype=np.int64)
+    pairs[0] = columns.indices
+    pairs[1] = np.arange(basis.num_cycles).repeat(pointers[1:] - pointers[:-1])
     return {
-        "cycle_incidence": np.stack((edges, columns)).astype(np.int64, copy=False),
-        "cycle_sign": signs.astype(np.int8, copy=False),
-        "cycle_length": lengths.astype(np.float64),
-        "num_cycles": np.array([lengths.size]),
+        "cycle_incidence": pairs,
+        "cycle_sign": columns.data.astype(np.int8),
+        "cycle_length": basis.lengths.astype(np.float64, copy=False),
+        "num_cycles": np.array([basis.num_cycles]),
+        "num_relevant": np.array([basis.num_relevant]),
+        "unique": np.array([basis.is_unique]),
     }

@@ -1,0 +1,70 @@
+"""The demo's numbers, and the classes of nodes that message passing sees."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from named_graphs import theta
+from strategies import graphs
+
+from cyclenet.commands.demo import colour_refinement, run_demo
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory):
+    return run_demo(tmp_path_factory.mktemp("demo") / "new" / "folder")
+
+
+def test_the_two_graphs_agree_where_they_must_and_differ_where_they_should(outcome):
+    rows = {row.pop("what"): tuple(row.values()) for row in map(dict, outcome.result["rows"])}
+    assert rows == {
+        "nodes, edges": ("16, 48", "16, 48", False),
+        "message passing: node classes": ("16", "16", False),
+        "Betti number": ("33", "33", False),
+        "projector: diagonal": ("0.6875", "0.6875", False),
+        "projector: zeros per column": ("22", "16", True),
+        "projector: column sum of |P|": ("2.625", "2.75", True),
+        "shortest basis: lengths": ("24 x 3 + 9 x 4", "31 x 3 + 2 x 4", True),
+        "relevant cycles": ("68", "44", True),
+    }
+
+
+def test_it_ends_with_the_path_and_what_to_do_next(outcome):
+    *_, picture, following = outcome.lines
+    assert picture == f"picture: {outcome.result['picture']}"
+    assert following.startswith("next: cyclenet ")
+
+
+def test_the_picture_is_small_and_the_same_every_time(outcome, tmp_path):
+    with open(outcome.result["picture"], "rb") as stream:
+        first = stream.read()
+    again = run_demo(tmp_path).result["picture"]
+    with open(again, "rb") as stream:
+        assert stream.read() == first
+    assert len(first) < 150_000
+    assert b"24 triangles" in first
+    assert b"31 triangles" in first
+
+
+def test_the_two_ends_of_the_shared_edge_of_theta_are_alike():
+    colours = colour_refinement(*theta())
+    assert colours[0] == colours[1] != colours[2] == colours[3]
+
+
+@given(graphs(max_nodes=9))
+def test_nodes_of_one_colour_see_the_same_colours(graph):
+    edges, num_nodes = graph
+    colours = colour_refinement(edges, num_nodes)
+    adjacency = np.zeros((num_nodes, num_nodes), dtype=np.int64)
+    adjacency[edges[0], edges[1]] = adjacency[edges[1], edges[0]] = 1
+    seen = adjacency @ np.eye(colours.max(initial=-1) + 1, dtype=np.int64)[colours]
+    for colour in set(colours.tolist()):
+        assert len(np.unique(seen[colours == colour], axis=0)) == 1
+
+
+@given(graphs(max_nodes=9, min_nodes=1))
+def test_the_classes_do_not_depend_on_node_names(graph):
+    edges, num_nodes = graph
+    names = np.random.default_rng(num_nodes).permutation(num_nodes)
+    np.testing.assert_array_equal(
+        colour_refinement(names[edges], num_nodes)[names], colour_refinement(edges, num_nodes)
+    )
