@@ -1,6 +1,7 @@
 """The program as a user meets it: answers, exit codes, one JSON object, and no waiting for help."""
 
 import json
+import logging
 import math
 import os
 import signal
@@ -192,6 +193,7 @@ def test_warnings_are_kept_and_told_once(demo_that, json_of, capsys):
     def action():
         warnings.warn("take care", stacklevel=1)
         print("a library talks")
+        logging.getLogger("cyclenet.commands").info("a row is done")
         return Outcome({}, ["the answer"], ["take care", "and more"])
 
     demo_that(action)
@@ -201,6 +203,7 @@ def test_warnings_are_kept_and_told_once(demo_that, json_of, capsys):
     assert printed.out == "the answer\n"
     assert printed.err.splitlines() == [
         "warning: take care",
+        "a row is done",
         "a library talks",
         "warning: and more",
     ]

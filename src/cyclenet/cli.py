@@ -6,6 +6,7 @@ that help and wrong usage answer at once. Results go to stdout and everything el
 
 import contextlib
 import json
+import logging
 import math
 import os
 import signal
@@ -66,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     door = _Door(words)
     try:
-        with _stoppable(), door.warnings_kept():
+        with _stoppable(), door.listening():
             answer = door.call()
     except _Stopped as stop:
         return door.stopped(stop.exit_code)
@@ -108,7 +109,6 @@ class _Door:
         """The outcome of the command, or the text of a help page."""
         if self.command is not None and self.command not in COMMANDS:
             raise UnknownName("command", self.command, COMMANDS, hint="cyclenet --help")
-        _app.info.context_settings = {"obj": self}
         printed = StringIO()
         # Whatever a library prints must not stand among the results.
         with contextlib.redirect_stdout(printed):
@@ -178,11 +178,20 @@ class _Door:
             self.say(f"{_coloured('warning:', 33)} {text}")
 
     @contextlib.contextmanager
-    def warnings_kept(self) -> Iterator[None]:
-        """Warnings of libraries, in our words and our list."""
-        with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_, **__: self.warn(str(message))
-            yield
+    def listening(self) -> Iterator[None]:
+        """Within it warnings go to our list, and what commands log goes to the user."""
+        log = logging.getLogger("cyclenet")
+        handler = _Listener(self.say)
+        level = log.level
+        log.addHandler(handler)
+        log.setLevel(logging.INFO)
+        try:
+            with warnings.catch_warnings():
+                warnings.showwarning = lambda message, *_, **__: self.warn(str(message))
+                yield
+        finally:
+            log.removeHandler(handler)
+            log.setLevel(level)
 
     def _print_json(
         self, exit_code: int, *, result: object = None, failure: Failure | None = None
@@ -213,7 +222,18 @@ class _Door:
             print(f"try: {failure.hint}", file=sys.stderr)
 
 
-# Commands. Each docstring is the help page of its command.
+class _Listener(logging.Handler):
+    """Passes on what is logged."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        super().__init__()
+        self.say = say
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.say(record.getMessage())
+
+
+# Commands.
 
 
 def _show_version(wanted: bool) -> bool:
@@ -301,7 +321,6 @@ def _doctor() -> Outcome:
 
 @_command("bench", "cyclenet bench --quick --row 5 --row 6")
 def _bench(
-    context: typer.Context,
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer repeats; rows that take long are left out.")
     ] = False,
@@ -312,7 +331,7 @@ def _bench(
 ) -> Outcome:
     from cyclenet.commands.bench import run_bench
 
-    return run_bench(quick=quick, ids=row or [], as_markdown=markdown, say=context.obj.say)
+    return run_bench(quick=quick, ids=row or [], as_markdown=markdown)
 
 
 # Below the commands.

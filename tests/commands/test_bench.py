@@ -16,12 +16,12 @@ def row(**changes):
 
 
 @pytest.fixture
-def table_of(monkeypatch):
+def table_of(monkeypatch, caplog):
     def run(*rows, as_markdown=False):
         monkeypatch.setattr(bench, "_measured", lambda quick, ids: iter(rows))
-        said = []
-        outcome = run_bench(quick=True, ids=[], as_markdown=as_markdown, say=said.append)
-        assert len(said) == len(rows)
+        with caplog.at_level("INFO", logger="cyclenet"):
+            outcome = run_bench(quick=True, ids=[], as_markdown=as_markdown)
+        assert len(caplog.records) == len(rows)
         return outcome
 
     return run
@@ -45,11 +45,11 @@ def test_the_table_can_go_into_a_document(table_of):
 
 def test_an_unknown_bar_is_refused_before_anything_is_measured():
     with pytest.raises(UnknownName, match="no bar called '13'"):
-        run_bench(quick=True, ids=["13"], as_markdown=False, say=print)
+        run_bench(quick=True, ids=["13"], as_markdown=False)
 
 
 @pytest.mark.slow
 def test_rows_come_from_a_process_of_their_own():
-    outcome = run_bench(quick=True, ids=["4"], as_markdown=False, say=lambda text: None)
+    outcome = run_bench(quick=True, ids=["4"], as_markdown=False)
     (found,) = outcome.result["rows"]
     assert (found["id"], found["family"], found["agree"]) == (4, "molecules", True)

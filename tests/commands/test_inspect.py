@@ -108,4 +108,4 @@ def test_a_graph_too_large_to_be_seen_is_not_drawn(monkeypatch, tmp_path):
 def test_what_was_mended_is_told(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("0,0\n0,1\n")
-    assert inspect_source(str(path)).warnings == ["1 self loops were dropped"]
+    assert inspect_source(str(path)).warnings == ["self loops dropped: 1"]

@@ -43,7 +43,7 @@ def test_a_header_names_the_columns_in_any_order(read, header):
 def test_loops_and_copies_are_mended_and_counted(read):
     graphs, notes = read("0,0\n0,1\n0,1\n1,0\n")
     assert graphs[0].edges.tolist() == [[0], [1]]
-    assert notes == ("1 self loops were dropped", "1 repeated edges were merged")
+    assert notes == ("self loops dropped: 1", "repeated edges merged: 1")
 
 
 def test_an_empty_file_is_a_graph_without_nodes(read):

@@ -40,7 +40,7 @@ def test_files_are_known_by_their_ending(tmp_path, monkeypatch):
     assert open_source("sr:a.g6:-1").graphs[0].num_nodes == 3
     source = open_source("a.csv")
     assert source.graphs[0].edges.tolist() == [[0], [1]]
-    assert source.notes == ("1 self loops were dropped",)
+    assert source.notes == ("self loops dropped: 1",)
 
 
 def test_a_tu_dataset_is_found_in_either_layout(tmp_path):

@@ -2,12 +2,15 @@
 
 import argparse
 import json
+import signal
 
 from cyclenet.bench.rows import measured_rows
 
 
 def main() -> None:
     """Measure what the arguments name."""
+    # Ctrl-C reaches this process too; the one that shows the rows says what there is to say.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     parser = argparse.ArgumentParser(prog="python -m cyclenet.bench")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("ids", nargs="*")

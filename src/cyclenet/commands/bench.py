@@ -1,11 +1,12 @@
 """`cyclenet bench`: the rows of the benchmark as a table."""
 
 import json
+import logging
 import os
 import platform
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -13,22 +14,21 @@ from cyclenet.bench.bars import BARS, check_ids
 from cyclenet.commands.outcome import EXIT_FAILURES, Outcome
 from cyclenet.commands.table import aligned, cell_text, markdown
 
+_log = logging.getLogger(__name__)
+
 _HEADER = ("id", "family", "ours us", "peer", "peer us", "ratio", "bar", "ok", "")
 # A peer must not get more threads than we do; read when numpy starts.
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _MEASURED_WITH = ("numpy", "scipy", "numba", "torch", "igraph", "networkx", "rdkit")
 
 
-def run_bench(
-    *, quick: bool, ids: Sequence[str], as_markdown: bool, say: Callable[[str], None]
-) -> Outcome:
-    """Measure the bars.
+def run_bench(*, quick: bool, ids: Sequence[str], as_markdown: bool) -> Outcome:
+    """Measure the bars; each row is logged as it is finished.
 
     Args:
         quick: Fewer repeats; rows that take long are skipped.
         ids: Numbers of the bars to measure, or nothing for all.
         as_markdown: Whether the table is for a document.
-        say: Told about each row as it is finished.
 
     Returns:
         The rows, and what they were measured with.
@@ -37,7 +37,7 @@ def run_bench(
     rows = []
     for row in _measured(quick, ids):
         rows.append(row)
-        say("  ".join(map(cell_text, _cells(row))))
+        _log.info("  ".join(map(cell_text, _cells(row))).rstrip())
     machine = _machine()
     tabulate = markdown if as_markdown else aligned
     missed = sum(row["ok"] is False for row in rows)

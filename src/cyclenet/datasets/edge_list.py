@@ -95,9 +95,9 @@ def pack_arcs(
     shift = np.repeat(node_ptr[:-1], np.diff(edge_ptr))
     notes = []
     if found.num_loops:
-        notes.append(f"{found.num_loops} self loops were dropped")
+        notes.append(f"self loops dropped: {found.num_loops}")
     if found.num_repeated:
-        notes.append(f"{found.num_repeated} repeated edges were merged")
+        notes.append(f"repeated edges merged: {found.num_repeated}")
     return PackedGraphs(found.edges - shift, edge_ptr, num_nodes), tuple(notes)
 
 

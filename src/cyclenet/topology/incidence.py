@@ -101,6 +101,11 @@ def face_incidence(
     edges = check_edges(edges, num_nodes)
     if scipy.sparse.issparse(faces):
         boundary = scipy.sparse.csc_array(faces, dtype=np.int64)
+        if abs(boundary - faces).sum() != 0:
+            raise GraphError(
+                "`faces` must hold signs, but it has entries that are no whole numbers",
+                code="faces_value",
+            )
         if boundary.shape[0] != edges.shape[1]:
             raise GraphError(
                 f"`faces` must have one row for each of the {edges.shape[1]} edges, but its shape "

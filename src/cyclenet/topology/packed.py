@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from jaxtyping import Float, Int, Integer
@@ -20,6 +20,9 @@ def check_packed_edges(
     edges: Integer[np.ndarray, "2 m"],
     edge_ptr: Integer[np.ndarray, " b1"],
     num_nodes: Integer[np.ndarray, " b"] | int,
+    *,
+    self_loops: Literal["raise", "cycle"] = "raise",
+    multi_edges: Literal["raise", "distinct"] = "raise",
 ) -> tuple[Int[np.ndarray, "2 m"], Int[np.ndarray, " b1"], Int[np.ndarray, " b"]]:
     """Packed graphs as int64, or an error that names the first bad graph and its column.
 
@@ -27,6 +30,8 @@ def check_packed_edges(
         edges: Edges of all graphs; nodes are counted within a graph.
         edge_ptr: Edges of graph i are `edge_ptr[i]:edge_ptr[i + 1]`.
         num_nodes: Number of nodes of each graph, or of every graph.
+        self_loops: ``"cycle"`` allows loops.
+        multi_edges: ``"distinct"`` allows parallel edges.
 
     Returns:
         The edges, the pointers, and one number of nodes for each graph.
@@ -52,8 +57,12 @@ def check_packed_edges(
     num_nodes = _for_each_graph(num_nodes, counts.size)
     tail, head = edges
     graph = np.repeat(np.arange(counts.size), counts)
-    bad = (tail < 0) | (tail >= head) | (head >= num_nodes[graph])
-    if not bad.any():
+    bad = (
+        (tail < 0)
+        | (tail > head if self_loops == "cycle" else tail >= head)
+        | (head >= num_nodes[graph])
+    )
+    if multi_edges == "raise" and not bad.any():
         first_node = np.cumsum(num_nodes) - num_nodes
         width = int(num_nodes.max(initial=1))
         key = (first_node[graph] + tail) * width + head
@@ -63,7 +72,12 @@ def check_packed_edges(
     if bad.any():
         i = int(graph[np.argmax(bad)])
         try:
-            check_edges(edges[:, edge_ptr[i] : edge_ptr[i + 1]], int(num_nodes[i]))
+            check_edges(
+                edges[:, edge_ptr[i] : edge_ptr[i + 1]],
+                int(num_nodes[i]),
+                self_loops=self_loops,
+                multi_edges=multi_edges,
+            )
         except GraphError as error:
             error.graph_index = i
             raise

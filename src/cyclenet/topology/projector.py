@@ -1,6 +1,7 @@
 """The orthogonal projector onto the cycle space: of one graph, of many, on arcs, its diagonal."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, Int, Integer
@@ -123,6 +124,8 @@ def cycle_projectors(
     edge_ptr: Integer[np.ndarray, " b1"],
     num_nodes: Integer[np.ndarray, " b"] | int,
     *,
+    self_loops: Literal["raise", "cycle"] = "raise",
+    multi_edges: Literal["raise", "distinct"] = "raise",
     num_threads: int = 1,
     max_bytes: int | None = None,
 ) -> PackedProjectors:
@@ -135,6 +138,8 @@ def cycle_projectors(
         edges: Edges of all graphs, one graph after the other; nodes are counted within a graph.
         edge_ptr: Edges of graph i are `edge_ptr[i]:edge_ptr[i + 1]`.
         num_nodes: Number of nodes of each graph, or of every graph.
+        self_loops: ``"cycle"`` takes a loop as a cycle of one edge.
+        multi_edges: ``"distinct"`` takes parallel edges as cycles of two edges.
         num_threads: Threads to spread the graphs over.
         max_bytes: Refuse to take more memory than this; None means a quarter of what is free, at
             most 4 GB.
@@ -153,7 +158,9 @@ def cycle_projectors(
         >>> found.pair_ptr.tolist()
         [0, 9, 9]
     """
-    edges, edge_ptr, num_nodes = check_packed_edges(edges, edge_ptr, num_nodes)
+    edges, edge_ptr, num_nodes = check_packed_edges(
+        edges, edge_ptr, num_nodes, self_loops=self_loops, multi_edges=multi_edges
+    )
     num_graphs = num_nodes.size
     room = np.array([num_nodes.max(initial=0), np.diff(edge_ptr).max(initial=0), 0])
     reports = np.zeros((num_graphs, REPORT_COLUMNS), dtype=np.int64)

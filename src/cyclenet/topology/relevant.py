@@ -6,6 +6,7 @@ equally short paths, so that they can be counted where they are too many to list
 """
 
 from functools import partial
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Int, Integer, Shaped
@@ -31,6 +32,8 @@ def relevant_cycles(
     weights: Shaped[np.ndarray, " m"] | None = None,
     max_cycles: int = MAX_CYCLES,
     *,
+    self_loops: Literal["raise", "cycle"] = "raise",
+    multi_edges: Literal["raise", "distinct"] = "raise",
     weight_tol: float | None = None,
 ) -> CycleBasis:
     """All relevant cycles: the union of all shortest cycle bases.
@@ -44,6 +47,8 @@ def relevant_cycles(
         num_nodes: Number of nodes.
         weights: Length of each edge, not negative; None counts edges.
         max_cycles: Refuse to list more than this; a graph can have exponentially many.
+        self_loops: ``"cycle"`` takes a loop as a cycle of one edge.
+        multi_edges: ``"distinct"`` takes parallel edges as cycles of two edges.
         weight_tol: As for `shortest_cycle_basis`.
 
     Returns:
@@ -58,7 +63,7 @@ def relevant_cycles(
         >>> relevant_cycles(theta, 5).lengths.tolist()
         [4, 4, 4]
     """
-    edges = check_edges(edges, num_nodes)
+    edges = check_edges(edges, num_nodes, self_loops=self_loops, multi_edges=multi_edges)
     values = None if weights is None else check_weights(weights, edges.shape[1])
     lengths = None if values is None else whole_lengths(values, weight_tol).lengths
     count = count_of_graph(edges, num_nodes, lengths)

@@ -133,6 +133,8 @@ def shortest_cycle_bases(
     *,
     count_relevant: bool = False,
     num_threads: int = 1,
+    self_loops: Literal["raise", "cycle"] = "raise",
+    multi_edges: Literal["raise", "distinct"] = "raise",
     weight_tol: float | None = None,
     max_bytes: int | None = None,
 ) -> PackedBases:
@@ -148,6 +150,8 @@ def shortest_cycle_bases(
         weights: Length of each edge, not negative; None counts edges.
         count_relevant: Whether to count the relevant cycles of each graph.
         num_threads: Threads to spread the graphs over.
+        self_loops: ``"cycle"`` takes a loop as a cycle of one edge.
+        multi_edges: ``"distinct"`` takes parallel edges as cycles of two edges.
         weight_tol: As for `shortest_cycle_basis`.
         max_bytes: As for `shortest_cycle_basis`, for the largest graph.
 
@@ -165,7 +169,9 @@ def shortest_cycle_bases(
         >>> found.cycle_ptr.tolist(), found.cycle_edges.tolist(), found.cycle_signs.tolist()
         ([0, 1, 1], [0, 1, 2], [1, -1, 1])
     """
-    edges, edge_ptr, num_nodes = check_packed_edges(edges, edge_ptr, num_nodes)
+    edges, edge_ptr, num_nodes = check_packed_edges(
+        edges, edge_ptr, num_nodes, self_loops=self_loops, multi_edges=multi_edges
+    )
     values = None if weights is None else check_packed_weights(weights, edge_ptr)
     return _packed_bases(
         edges, edge_ptr, num_nodes, values, count_relevant, num_threads, weight_tol, max_bytes
