@@ -22,17 +22,31 @@ class CycleBasis:
     against it; the lowest edge of each cycle is +1.
 
     Args:
-        incidence: C, sparse (m x g), int64.
+        num_edges: m of the graph.
+        incidence_ptr: Entries of cycle k are `incidence_ptr[k]:incidence_ptr[k + 1]`.
+        cycle_edges: Edges of the cycles, ascending in each cycle.
+        cycle_signs: +1 where a cycle runs along the edge, -1 where it runs against it.
         lengths: Length of each cycle, ascending: the number of its edges (int64), or the sum of
             their weights (float64) where weights were given.
         betti_number: Dimension of the space the cycles span, m - n + components for a graph.
         count_relevant: Computes `num_relevant` when it is first asked for.
     """
 
-    incidence: scipy.sparse.csc_array
+    num_edges: int
+    incidence_ptr: Int[np.ndarray, " g1"] = field(repr=False)
+    cycle_edges: Int[np.ndarray, " q"] = field(repr=False)
+    cycle_signs: Int[np.ndarray, " q"] = field(repr=False)
     lengths: Shaped[np.ndarray, " g"]
     betti_number: int
     count_relevant: Callable[[], int] = field(repr=False)
+
+    @cached_property
+    def incidence(self) -> scipy.sparse.csc_array:
+        """C, the signed incidence of edges and cycles: sparse (m x g), int64."""
+        return scipy.sparse.csc_array(
+            (self.cycle_signs.astype(np.int64), self.cycle_edges, self.incidence_ptr),
+            shape=(self.num_edges, self.num_cycles),
+        )
 
     @property
     def num_cycles(self) -> int:
@@ -64,8 +78,15 @@ class CycleBasis:
     @property
     def cycles(self) -> list[Int[np.ndarray, " length"]]:
         """The edges of each cycle, ascending."""
-        pointers = self.incidence.indptr
-        return [self.incidence.indices[first:last] for first, last in pairwise(pointers)]
+        return [self.cycle_edges[first:last] for first, last in pairwise(self.incidence_ptr)]
+
+
+def summed_lengths(
+    weights: Float[np.ndarray, " q"], incidence_ptr: Int[np.ndarray, " g1"]
+) -> Float[np.ndarray, " g"]:
+    """Length of each cycle from the weights of its entries."""
+    # `reduceat` needs an entry to begin with; no cycle is without entries.
+    return np.add.reduceat(weights, incidence_ptr[:-1]) if weights.size else np.zeros(0)
 
 
 def oriented_basis(
@@ -92,13 +113,15 @@ def oriented_basis(
     cycles = [cycles[k] for k in order]
     signs = [sign for cycle in cycles for sign in _signs(edges, cycle)]
     rows = [edge for cycle in cycles for edge in cycle]
-    ends = np.cumsum([0] + [len(cycle) for cycle in cycles])
-    matrix = scipy.sparse.csc_array(
-        (np.array(signs, dtype=np.int64), np.array(rows, dtype=np.int64), ends),
-        shape=(edges.shape[1], len(cycles)),
+    return CycleBasis(
+        edges.shape[1],
+        np.cumsum([0, *(len(cycle) for cycle in cycles)]),
+        np.array(rows, dtype=np.int64),
+        np.array(signs, dtype=np.int8),
+        np.array([total[k] for k in order], dtype=np.int64 if weights is None else np.float64),
+        betti_number,
+        count_relevant,
     )
-    lengths = np.array([total[k] for k in order], dtype=np.int64 if weights is None else np.float64)
-    return CycleBasis(matrix, lengths, betti_number, count_relevant)
 
 
 def _signs(edges: Int[np.ndarray, "2 m"], cycle: list[int]) -> list[int]:

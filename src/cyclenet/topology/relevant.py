@@ -6,6 +6,7 @@ equally short paths, so that they can be counted where they are too many to list
 """
 
 from functools import partial
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from scipy.sparse.csgraph import connected_components
 
 from cyclenet.topology.basis_kernels import collect_cycles, solve_blocks, split_into_chains
 from cyclenet.topology.blocks import blocks_of
-from cyclenet.topology.cycle_basis import SATURATED, CycleBasis, oriented_basis
+from cyclenet.topology.cycle_basis import SATURATED, CycleBasis, oriented_basis, summed_lengths
 from cyclenet.topology.edges import check_edges, check_weights
 from cyclenet.topology.errors import TooManyCycles
 from cyclenet.topology.families import list_relevant
@@ -66,15 +67,19 @@ def relevant_cycles(
     edges = check_edges(edges, num_nodes, self_loops=self_loops, multi_edges=multi_edges)
     values = None if weights is None else check_weights(weights, edges.shape[1])
     lengths = None if values is None else whole_lengths(values, weight_tol).lengths
-    count = count_of_graph(edges, num_nodes, lengths)
-    if count > max_cycles:
-        raise TooManyCycles(count, max_cycles)
-    if lengths is None or (lengths > 0).all():
-        cycles = _list_cycles(edges, num_nodes, lengths)
-    else:
+    if lengths is not None and (lengths == 0).any():
+        count = count_of_graph(edges, num_nodes, lengths)
+        _check_count(count, max_cycles)
+        betti = edges.shape[1] - num_nodes + num_components(edges, num_nodes)
         cycles = _list_around_zeros(edges, num_nodes, lengths)
-    betti = edges.shape[1] - num_nodes + num_components(edges, num_nodes)
-    return oriented_basis(edges, cycles, values, betti, partial(int, count))
+        return oriented_basis(edges, cycles, values, betti, partial(int, count))
+    listed, betti = _list_cycles(edges, num_nodes, lengths, max_cycles)
+    pointers, cycle_edges, cycle_signs, sums = listed
+    if values is not None:
+        sums = summed_lengths(values[cycle_edges], pointers)
+    return CycleBasis(
+        edges.shape[1], pointers, cycle_edges, cycle_signs, sums, betti, partial(int, sums.size)
+    )
 
 
 def count_relevant_cycles(
@@ -145,6 +150,8 @@ def counts_of_graphs(
     block_ptr: Int[np.ndarray, " b1"], relevant: Int[np.ndarray, " blocks"]
 ) -> Int[np.ndarray, " b"]:
     """Sums over the blocks of each graph, stopping at the largest int64."""
+    if block_ptr.size == 2:
+        return np.array([min(sum(relevant.tolist()), SATURATED)])
     starts, ends = block_ptr[:-1], block_ptr[1:]
     # Whole numbers wrap around in both sums alike, so their difference is right whenever it fits;
     # the second sum tells whether it does.
@@ -174,17 +181,34 @@ def _split(
 
 
 def _list_cycles(
-    edges: Int[np.ndarray, "2 m"], num_nodes: int, lengths: Int[np.ndarray, " m"] | None
-) -> list[list[int]]:
-    """Edges of all relevant cycles of a graph whose lengths are positive."""
+    edges: Int[np.ndarray, "2 m"],
+    num_nodes: int,
+    lengths: Int[np.ndarray, " m"] | None,
+    max_cycles: int,
+) -> tuple[tuple[np.ndarray, ...], int]:
+    """Relevant cycles of a graph whose lengths are positive, and its Betti number.
+
+    Returns:
+        Pointers, edges, signs and lengths of the cycles; the dimension of their span.
+    """
     block_ptr, chain_ptr, branches, chain, members = _split(edges, num_nodes, lengths)
-    found, found_ptr, _ = solve_blocks(chain, chain_ptr, branches, members, False)
-    listing, listing_ptr = list_relevant(chain, chain_ptr, branches, members, found, found_ptr)
-    _, pointers, cycle_edges, _, _ = collect_cycles(
+    found, found_ptr, relevant = solve_blocks(chain, chain_ptr, branches, members, True)
+    count = int(counts_of_graphs(block_ptr, relevant)[0])
+    _check_count(count, max_cycles)
+    # A block that is one chain is one cycle; it has no branch nodes to subtract.
+    betti = int(np.sum(np.diff(chain_ptr) - branches + (branches > 0)))
+    if count > betti:
+        found, found_ptr = list_relevant(chain, chain_ptr, branches, members, found, found_ptr)
+    listed = collect_cycles(
         edges[0], edges[1], np.array([0, edges.shape[1]]), np.array([num_nodes]), block_ptr,
-        chain_ptr, chain, members, listing, listing_ptr,
+        chain_ptr, chain, members, found, found_ptr,
     )  # fmt: skip
-    return [part.tolist() for part in np.split(cycle_edges, pointers[1:-1])][: pointers.size - 1]
+    return listed[1:], betti
+
+
+def _check_count(count: int, max_cycles: int) -> None:
+    if count > max_cycles:
+        raise TooManyCycles(count, max_cycles)
 
 
 def _list_around_zeros(
@@ -201,7 +225,8 @@ def _list_around_zeros(
     free = blocks_of(edges[:, zero], num_nodes)
     rings = [zero[free.edge_block == b].tolist() for b in range(free.num_blocks)]
     contracted, count = _contract(edges[:, positive], edges[:, zero], num_nodes)
-    cycles = [positive[c] for c in _list_cycles(contracted, count, lengths[positive])]
+    (pointers, listed, _, _), _ = _list_cycles(contracted, count, lengths[positive], SATURATED)
+    cycles = [positive[listed[first:last]] for first, last in pairwise(pointers)]
     forest = spanning_forest(edges[:, zero], num_nodes)
     # A forest edge is on the cycle if an odd number of its loose ends lies below that edge.
     loose = np.zeros((num_nodes, len(cycles)), dtype=np.int64)

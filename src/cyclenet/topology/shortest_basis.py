@@ -7,17 +7,19 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-import scipy.sparse
 from jaxtyping import Float, Int, Integer, Shaped
 
 from cyclenet.topology.basis_kernels import collect_cycles, solve_blocks, split_into_chains
 from cyclenet.topology.chains import HOPS
-from cyclenet.topology.cycle_basis import CycleBasis
+from cyclenet.topology.cycle_basis import CycleBasis, summed_lengths
 from cyclenet.topology.edges import check_edges, check_weights
 from cyclenet.topology.lengths import WholeLengths, whole_lengths
 from cyclenet.topology.memory import require_memory
 from cyclenet.topology.packed import check_packed_edges, check_packed_weights, in_threads
 from cyclenet.topology.relevant import count_of_graph, counts_of_graphs
+
+# The labels of so few chains take 6 MB at most, which needs no look at what is free.
+ALWAYS_GRANTED_CHAINS = 5_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,20 +57,19 @@ class PackedBases:
         first, last = self.cycle_ptr[i], self.cycle_ptr[i + 1]
         pointers = self.incidence_ptr[first : last + 1]
         entries = slice(pointers[0], pointers[-1])
-        num_edges = int(self.edge_ptr[i + 1] - self.edge_ptr[i])
-        matrix = scipy.sparse.csc_array(
-            (
-                self.cycle_signs[entries].astype(np.int64),
-                self.cycle_edges[entries],
-                pointers - pointers[0],
-            ),
-            shape=(num_edges, int(last - first)),
-        )
         if self.num_relevant is None:
             count = partial(self.count_relevant, i)
         else:
             count = partial(int, self.num_relevant[i])
-        return CycleBasis(matrix, self.lengths[first:last], int(last - first), count)
+        return CycleBasis(
+            int(self.edge_ptr[i + 1] - self.edge_ptr[i]),
+            pointers - pointers[0],
+            self.cycle_edges[entries],
+            self.cycle_signs[entries],
+            self.lengths[first:last],
+            int(last - first),
+            count,
+        )
 
 
 def shortest_cycle_basis(
@@ -209,11 +210,7 @@ def _packed_bases(
         return *cycles, counts_of_graphs(block_ptr, relevant)
 
     parts = in_threads(work, edge_ptr, num_threads)
-    cycle_ptr, incidence_ptr, cycle_edges, cycle_signs, lengths, relevant = (
-        _join_pointers([part[0] for part in parts]),
-        _join_pointers([part[1] for part in parts]),
-        *(np.concatenate([part[k] for part in parts]) for k in (2, 3, 4, 5)),
-    )
+    cycle_ptr, incidence_ptr, cycle_edges, cycle_signs, lengths, relevant = _joined(parts)
     count = partial(_count, edges, edge_ptr, num_nodes, None if whole is None else whole.lengths)
     if counting and not counted_here:
         relevant = np.array([count(i) for i in range(num_nodes.size)], dtype=np.int64)
@@ -257,8 +254,7 @@ def _with_weights(found: PackedBases, weights: Float[np.ndarray, " m"]) -> Packe
     sizes = np.diff(found.incidence_ptr)
     first_edge = np.repeat(found.edge_ptr[cycle_graph], sizes)
     values = weights[first_edge + found.cycle_edges]
-    lengths = np.add.reduceat(values, found.incidence_ptr[:-1]) if values.size else np.zeros(0)
-    return replace(found, lengths=lengths)
+    return replace(found, lengths=summed_lengths(values, found.incidence_ptr))
 
 
 def _require_labels(
@@ -269,6 +265,8 @@ def _require_labels(
     max_bytes: int | None,
 ) -> None:
     """Refuse a block whose labels would not fit: one bit per chain or branch node and cycle."""
+    if max_bytes is None and chain_ptr[-1] <= ALWAYS_GRANTED_CHAINS:
+        return
     chains = np.diff(chain_ptr)
     words = (chains - branches + 1 + 63) // 64
     needed = 8 * words * (chains + branches)
@@ -285,6 +283,11 @@ def _require_labels(
         )
 
 
-def _join_pointers(parts: list[Int[np.ndarray, " k"]]) -> Int[np.ndarray, " joined"]:
-    counts = [np.diff(part) for part in parts]
-    return np.concatenate([np.zeros(1, dtype=np.int64), *counts]).cumsum()
+def _joined(parts: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
+    """Results of several ranges as one: two arrays of pointers, then arrays of items."""
+    if len(parts) == 1:
+        return parts[0]
+    columns = list(zip(*parts, strict=True))
+    zero = np.zeros(1, dtype=np.int64)
+    pointers = [np.cumsum(np.concatenate([zero, *map(np.diff, some)])) for some in columns[:2]]
+    return *pointers, *map(np.concatenate, columns[2:])

@@ -243,14 +243,12 @@ class AddCycleProjector(CycleTransform):
 
 def _stored(basis: CycleBasis) -> dict[str, np.ndarray]:
     """The cycles as `CycleData` stores them."""
-    columns = basis.incidence
-    pointers = columns.indptr
-    pairs = np.empty((2, columns.indices.size), dtype=np.int64)
-    pairs[0] = columns.indices
-    pairs[1] = np.arange(basis.num_cycles).repeat(pointers[1:] - pointers[:-1])
+    pairs = np.empty((2, basis.cycle_edges.size), dtype=np.int64)
+    pairs[0] = basis.cycle_edges
+    pairs[1] = np.arange(basis.num_cycles).repeat(np.diff(basis.incidence_ptr))
     return {
         "cycle_incidence": pairs,
-        "cycle_sign": columns.data.astype(np.int8),
+        "cycle_sign": basis.cycle_signs,
         "cycle_length": basis.lengths.astype(np.float64, copy=False),
         "num_cycles": np.array([basis.num_cycles]),
         "num_relevant": np.array([basis.num_relevant]),
