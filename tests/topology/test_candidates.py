@@ -1,3 +1,5 @@
+import itertools
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -263,7 +265,7 @@ def test_candidates_are_sorted_by_length_edges_and_lowest_edges(drawn):
     found, spare = order.copy(), np.empty_like(order)
     interpreted(c.sort_candidates)(found, spare, order.size, pool)
     assert sorted(found) == sorted(order)
-    for p, q in zip(found[:-1], found[1:], strict=True):
+    for p, q in itertools.pairwise(found):
         assert key(p) <= key(q)
         assert not interpreted(c.comes_before)(q, p, pool)
 

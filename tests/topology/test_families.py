@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import named_graphs
@@ -123,7 +124,7 @@ def test_every_shortest_path_up_to_the_root_comes_once(graph, data):
         plain = networkx_graph(edges, num_nodes, keys.tolist())
         expected = nx.all_shortest_paths(plain, root, end, weight="weight")
         named = [
-            tuple(sorted(plain.edges[pair]["edge"] for pair in zip(way, way[1:], strict=False)))
+            tuple(sorted(plain.edges[pair]["edge"] for pair in itertools.pairwise(way)))
             for way in expected
         ]
         assert sorted(found) == sorted(named)

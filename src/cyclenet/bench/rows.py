@@ -54,12 +54,15 @@ def _basis(number: int, bars: dict[str, int]) -> list[Row]:
     ]
 
 
+# The two graphs of sr16622 are the 3-CFI pair, which has a bar of its own.
+_LARGER_FAMILIES = tuple(name for name in FAMILIES if name != "sr16622")
+
 ROWS: tuple[Row, ...] = (
     *_basis(1, {"molecules": 10}),
     Row(2, "molecules", "networkx", 300, "at least", basis_against_networkx),
     Row(3, "molecules", "rdkit ring families", 3, "at least", relevant_against_rdkit),
     Row(4, "molecules", "native order", 2.5, "at most", shuffled_against_native),
-    *_basis(5, dict.fromkeys((*FAMILIES, "cfi:4", "cfi:5"), 5)),
+    *_basis(5, dict.fromkeys((*_LARGER_FAMILIES, "cfi:4", "cfi:5"), 5)),
     *_basis(6, {"nearest neighbours 80": 2, "cfi:3": 2, "complete 20": 3}),
     *_basis(7, {"delaunay 75": 15, "delaunay 1000": 100, "grid 30x30": 150}),
     *_basis(8, {"cubic 1000": 12, "preferential 1000": 30, "random 1000": 12}),

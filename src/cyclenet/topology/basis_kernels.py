@@ -26,7 +26,7 @@ from cyclenet.topology.candidates import (
     saturating_sum,
     sort_candidates,
     sort_run,
-)
+)  # fmt: skip
 from cyclenet.topology.chains import CHAIN_ROWS, END, HOPS, KEY, MEMBERS, START, contract
 from cyclenet.topology.compiled import ZERO, entry, inner
 from cyclenet.topology.cycle_basis import SATURATED
@@ -37,7 +37,7 @@ from cyclenet.topology.forest import FOREST_ROWS, list_arcs
 SMALL = 64
 
 # Candidates start with room for this many numbers; memory that is not touched costs nothing.
-FIRST_POOL = 1 << 16
+FIRST_POOL = 1 << 14
 
 # A block with so few chains has fewer candidates than windows would cost: it takes a single one.
 FEW_CHAINS = 16
@@ -79,7 +79,7 @@ def split_into_chains(tail, head, key, edge_ptr, num_nodes):
     for i in range(num_nodes.size):
         first, last = edge_ptr[i], edge_ptr[i + 1]
         ends, heads, keys = tail[first:last], head[first:last], key[first:last]
-        num_blocks = find_blocks(ends, heads, num_nodes[i], nodes, table, starts, arcs)
+        num_blocks = find_blocks(ends, heads, num_nodes[i], nodes, table, block, starts, arcs)
         list_blocks(ends.size, num_blocks, table, listed, block)
         for b in range(num_blocks):
             if block[BETTI, b] == 1:
@@ -89,18 +89,9 @@ def split_into_chains(tail, head, key, edge_ptr, num_nodes):
                 )
             else:
                 branches[total], num_chains = contract(
-                    ends,
-                    heads,
-                    keys,
-                    listed,
-                    block[FIRST, b],
-                    block[FIRST, b + 1],
-                    nodes,
-                    table[LEADER],
-                    chain,
-                    members,
-                    num_chains,
-                )
+                    ends, heads, keys, listed, block[FIRST, b], block[FIRST, b + 1], nodes,
+                    table[LEADER], chain, members, num_chains,
+                )  # fmt: skip
             total += 1
             chain_ptr[total] = num_chains
         block_ptr[i + 1] = total
@@ -151,25 +142,17 @@ def solve_blocks(chain, chain_ptr, branches, members, counting):
             relevant[b] = 1
             found = room_for(found, filled, CHAINS + 1)
             filled = _write_ring(chain[KEY, first], chain[HOPS, first], found, filled)
+        elif branches[b] == 2 and last - first == 3:
+            found = room_for(found, filled, 2 * (CHAINS + 2))
+            filled, relevant[b] = _write_theta(chain, first, found, filled)
         else:
             for i in range(first, last):
                 for row in range(MEMBERS):
                     own[row, i - first] = chain[row, i]
             pool, found, filled, relevant[b] = _solve_block(
-                branches[b],
-                last - first,
-                own,
-                starts,
-                arcs,
-                vertex,
-                heap,
-                small,
-                listed,
-                pool,
-                found,
-                filled,
-                counting,
-            )
+                branches[b], last - first, own, starts, arcs, vertex, heap, small, listed, pool,
+                found, filled, counting,
+            )  # fmt: skip
         _name_chains(found, found_ptr[b], filled, first, chain, members)
         found_ptr[b + 1] = filled
     return found, found_ptr, relevant
@@ -208,21 +191,46 @@ def _write_ring(length, edges, found, filled):
 
 
 @inner
+def _write_theta(chain, first, found, filled):
+    """The records of three chains between two nodes: the shortest with each of the others.
+
+    Two fused rings, the commonest block of molecules, need no search. The third cycle is relevant
+    if it is no longer than the second, which is so if the two shorter chains tie.
+    """
+    one, two, three = ZERO, ZERO + 1, ZERO + 2
+    if _comes_after(chain, first, one, two):
+        one, two = two, one
+    if _comes_after(chain, first, two, three):
+        two, three = three, two
+    if _comes_after(chain, first, one, two):
+        one, two = two, one
+    for other in (two, three):
+        found[filled + LENGTH] = chain[KEY, first + one] + chain[KEY, first + other]
+        found[filled + EDGES] = chain[HOPS, first + one] + chain[HOPS, first + other]
+        found[filled + SIZE] = 2
+        found[filled + CHAINS] = min(one, other)
+        found[filled + CHAINS + 1] = max(one, other)
+        filled += CHAINS + 2
+    return filled, ZERO + 3 if chain[KEY, first + one] == chain[KEY, first + two] else ZERO + 2
+
+
+@inner
+def _comes_after(chain, first, one, other):
+    """Whether a chain is longer than another, or as long with more edges or a higher number."""
+    one += first
+    other += first
+    if chain[KEY, one] != chain[KEY, other]:
+        return chain[KEY, one] > chain[KEY, other]
+    if chain[HOPS, one] != chain[HOPS, other]:
+        return chain[HOPS, one] > chain[HOPS, other]
+    return one > other
+
+
+@inner
 def _solve_block(
-    num_vertices,
-    num_chains,
-    chain,
-    starts,
-    arcs,
-    vertex,
-    heap,
-    small,
-    listed,
-    pool,
-    found,
-    filled,
+    num_vertices, num_chains, chain, starts, arcs, vertex, heap, small, listed, pool, found, filled,
     counting,
-):
+):  # fmt: skip
     """Append the shortest basis of a contracted block to `found`, in order.
 
     Candidates come in windows of growing length, each half again as long as the last, until the
@@ -245,22 +253,9 @@ def _solve_block(
     relevant = ZERO
     while missing > 0:
         pool, used, beyond = _window(
-            num_roots,
-            search,
-            done,
-            limit,
-            shortest,
-            width,
-            chain,
-            starts,
-            arcs,
-            vertex,
-            heap,
-            label,
-            paths,
-            words,
-            pool,
-        )
+            num_roots, search, done, limit, shortest, width, chain, starts, arcs, vertex, heap,
+            label, paths, words, pool,
+        )  # fmt: skip
         search += num_roots
         order, count = _list_records(pool, used, listed[0])
         sort_candidates(order, room_for(listed[1], ZERO, count), count, pool)
@@ -304,22 +299,9 @@ def prepare_block(num_vertices, num_chains, chain, starts, arcs, vertex, heap):
 
 @inner
 def _window(
-    num_roots,
-    search,
-    done,
-    limit,
-    shortest,
-    width,
-    chain,
-    starts,
-    arcs,
-    vertex,
-    heap,
-    label,
-    paths,
-    words,
-    pool,
-):
+    num_roots, search, done, limit, shortest, width, chain, starts, arcs, vertex, heap, label,
+    paths, words, pool,
+):  # fmt: skip
     """Collect the candidates of lengths in (done, limit] from all roots.
 
     Returns the pool, its end, and a lower bound of the least length beyond the limit.
@@ -336,22 +318,9 @@ def _window(
         end = -1
         while end < 0:
             end, nearest = close_cycles(
-                root,
-                search,
-                reached,
-                done,
-                limit,
-                width,
-                chain,
-                starts,
-                arcs,
-                vertex,
-                label,
-                paths,
-                words,
-                pool,
-                used,
-            )
+                root, search, reached, done, limit, width, chain, starts, arcs, vertex, label,
+                paths, words, pool, used,
+            )  # fmt: skip
             if end < 0:
                 pool = room_for(pool, pool.size, pool.size)
         beyond = min(beyond, nearest)

@@ -67,7 +67,7 @@ def project_small_blocks(
     for i in range(first_graph, last_graph):
         first, last = edge_ptr[i], edge_ptr[i + 1]
         one, other = tail[first:last], head[first:last]
-        num_blocks = find_blocks(one, other, num_nodes[i], nodes, table, starts, arcs)
+        num_blocks = find_blocks(one, other, num_nodes[i], nodes, table, group, starts, arcs)
         list_blocks(one.size, num_blocks, table, group[MEMBER], group)
         for b in range(num_blocks):
             for k in range(group[FIRST, b], group[FIRST, b + 1]):

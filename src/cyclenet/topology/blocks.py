@@ -95,21 +95,19 @@ def blocks_of(edges: Int[np.ndarray, "2 m"], num_nodes: int) -> Blocks:
     tail, head = np.ascontiguousarray(edges)
     nodes = np.empty((FOREST_ROWS, num_nodes), dtype=np.int64)
     table = np.empty((BLOCK_ROWS, tail.size), dtype=np.int64)
+    block = np.empty((2, tail.size + 1), dtype=np.int64)
     starts = np.empty(num_nodes + 1, dtype=np.int64)
     arcs = np.empty((2, 2 * tail.size), dtype=np.int64)
-    num_blocks = _find_blocks(tail, head, num_nodes, nodes, table, starts, arcs)
-    edge_block = table[BLOCK].copy()
-    inside = edge_block[edge_block != BRIDGE]
-    sizes = np.bincount(inside, minlength=num_blocks)
-    leaders = np.flatnonzero((table[LEADER] == np.arange(tail.size)) & (table[CHORDS] > 0))
-    betti = np.zeros(num_blocks, dtype=np.int64)
-    betti[edge_block[leaders]] = table[CHORDS, leaders]
-    return Blocks(edge_block, sizes, betti)
+    num_blocks = _find_blocks(tail, head, num_nodes, nodes, table, block, starts, arcs)
+    sizes, betti = block[FIRST, :num_blocks].copy(), block[BETTI, :num_blocks].copy()
+    return Blocks(table[BLOCK].copy(), sizes, betti)
 
 
 @inner
-def find_blocks(tail, head, num_nodes, nodes, table, starts, arcs):
+def find_blocks(tail, head, num_nodes, nodes, table, block, starts, arcs):
     """Fill the `BLOCK` row of the edge table; returns the number of blocks.
+
+    The table of blocks gets the size of each block, in the place of `FIRST`, and its Betti number.
 
     Hanging nodes by their ids needs no adjacency and succeeds on most molecules and on every graph
     numbered outwards from one node; a breadth-first forest serves the rest.
@@ -118,23 +116,17 @@ def find_blocks(tail, head, num_nodes, nodes, table, starts, arcs):
     if not _merge_cycles(tail, head, nodes, table):
         forest_by_search(tail, head, tail.size, num_nodes, nodes, starts, arcs)
         _merge_cycles(tail, head, nodes, table)
-    return _number_blocks(tail.size, table)
+    return _number_blocks(tail.size, table, block)
 
 
 @inner
 def list_blocks(num_edges, num_blocks, table, listed, block):
-    """Edges of each block, ascending; those of b begin at block[FIRST, b] of the list."""
-    for b in range(num_blocks + 1):
-        block[FIRST, b] = 0
-    for e in range(num_edges):
-        if table[BLOCK, e] >= 0:
-            block[FIRST, table[BLOCK, e]] += 1
-            if table[LEADER, e] == e:
-                block[BETTI, table[BLOCK, e]] = table[CHORDS, e]
+    """List the edges of each block, ascending, and turn the sizes into where each block begins."""
     total = 0
-    for b in range(num_blocks + 1):
+    for b in range(num_blocks):
         total += block[FIRST, b]
         block[FIRST, b] = total
+    block[FIRST, num_blocks] = total
     for e in range(num_edges - 1, -1, -1):
         if table[BLOCK, e] >= 0:
             block[FIRST, table[BLOCK, e]] -= 1
@@ -191,21 +183,26 @@ def _leader(i, table):
 
 
 @inner
-def _number_blocks(num_edges, table):
-    for i in range(num_edges):
-        table[BLOCK, i] = BRIDGE
+def _number_blocks(num_edges, table, block):
+    for e in range(num_edges):
+        table[BLOCK, e] = BRIDGE
     num_blocks = 0
-    for i in range(num_edges):
-        leader = _leader(i, table)
+    for e in range(num_edges):
+        leader = _leader(e, table)
         if table[CHORDS, leader] > 0:
-            # The leader may come later than i: its own entry holds the number until its turn.
-            if table[BLOCK, leader] == BRIDGE:
-                table[BLOCK, leader] = num_blocks
+            # The leader may come later than e: its own entry holds the number until its turn.
+            b = table[BLOCK, leader]
+            if b == BRIDGE:
+                b = num_blocks
                 num_blocks += 1
-            table[BLOCK, i] = table[BLOCK, leader]
+                table[BLOCK, leader] = b
+                block[FIRST, b] = 0
+                block[BETTI, b] = table[CHORDS, leader]
+            table[BLOCK, e] = b
+            block[FIRST, b] += 1
     return num_blocks
 
 
 @entry
-def _find_blocks(tail, head, num_nodes, nodes, table, starts, arcs):
-    return find_blocks(tail, head, num_nodes, nodes, table, starts, arcs)
+def _find_blocks(tail, head, num_nodes, nodes, table, block, starts, arcs):
+    return find_blocks(tail, head, num_nodes, nodes, table, block, starts, arcs)

@@ -222,22 +222,9 @@ def _pop(heap, size):
 
 @inner
 def close_cycles(
-    root,
-    search,
-    reached,
-    done,
-    limit,
-    width,
-    chain,
-    starts,
-    arcs,
-    vertex,
-    label,
-    paths,
-    words,
-    pool,
-    used,
-):
+    root, search, reached, done, limit, width, chain, starts, arcs, vertex, label, paths, words,
+    pool, used,
+):  # fmt: skip
     """Append the candidates closed by an edge of the root's tree, of lengths in (done, limit].
 
     A candidate whose label is zero depends on shorter cycles already accepted, and is left out.

@@ -18,7 +18,7 @@ from cyclenet.topology.candidates import (
     SIZE,
     saturating_product,
     saturating_sum,
-)
+)  # fmt: skip
 from cyclenet.topology.chains import END, START
 from cyclenet.topology.compiled import ZERO, inner
 

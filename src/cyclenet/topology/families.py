@@ -21,7 +21,7 @@ from cyclenet.topology.candidates import (
     close_cycles,
     grow_tree,
     sort_run,
-)
+)  # fmt: skip
 from cyclenet.topology.candidates import MEMBERS as IN_GROUP
 from cyclenet.topology.chains import CHAIN_ROWS, HOPS, KEY, MEMBERS
 from cyclenet.topology.compiled import ZERO, entry, inner

@@ -56,21 +56,17 @@ def check_packed_edges(
         )
     num_nodes = _for_each_graph(num_nodes, counts.size)
     tail, head = edges
-    graph = np.repeat(np.arange(counts.size), counts)
-    bad = (
-        (tail < 0)
-        | (tail > head if self_loops == "cycle" else tail >= head)
-        | (head >= num_nodes[graph])
-    )
+    bad = (tail < 0) | (tail > head if self_loops == "cycle" else tail >= head)
+    bad |= head >= np.repeat(num_nodes, counts)
     if multi_edges == "raise" and not bad.any():
-        first_node = np.cumsum(num_nodes) - num_nodes
         width = int(num_nodes.max(initial=1))
-        key = (first_node[graph] + tail) * width + head
+        key = np.repeat((np.cumsum(num_nodes) - num_nodes) * width, counts) + tail * width + head
+        # Sorted edges, which `edges_from_arcs` gives, need no sort to be seen as free of repeats.
         if not np.all(key[1:] > key[:-1]):
             order = np.argsort(key, kind="stable")
             bad[order[1:][key[order[1:]] == key[order[:-1]]]] = True
     if bad.any():
-        i = int(graph[np.argmax(bad)])
+        i = int(np.searchsorted(edge_ptr, np.argmax(bad), side="right")) - 1
         try:
             check_edges(
                 edges[:, edge_ptr[i] : edge_ptr[i + 1]],

@@ -175,9 +175,8 @@ def _split(
     edges: Int[np.ndarray, "2 m"], num_nodes: int, lengths: Int[np.ndarray, " m"] | None
 ) -> tuple[np.ndarray, ...]:
     keys = np.ones(edges.shape[1], dtype=np.int64) if lengths is None else lengths
-    return split_into_chains(
-        edges[0], edges[1], keys, np.array([0, edges.shape[1]]), np.array([num_nodes])
-    )
+    tail, head = np.ascontiguousarray(edges)
+    return split_into_chains(tail, head, keys, np.array([0, edges.shape[1]]), np.array([num_nodes]))
 
 
 def _list_cycles(

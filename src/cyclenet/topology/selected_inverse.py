@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from cyclenet.topology.compiled import entry, inner
+from cyclenet.topology.compiled import ZERO, entry, inner
 
 # A pair of the factor takes its row (twice while sorting), its value, and that of the inverse.
 FACTOR_BYTES = 40
@@ -122,7 +122,7 @@ def _minimum_degree(starts, around, nodes, order, max_pairs):
         nodes[ELEMENTS, v] = 0
         nodes[NEIGHBOURS, v] = starts[v + 1] - starts[v]
         _file(v, nodes[NEIGHBOURS, v], nodes, heads)
-    used = 0
+    used = ZERO
     least = 0
     for step in range(num_nodes):
         while heads[least] < 0:
