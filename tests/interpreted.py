@@ -1,27 +1,29 @@
 """Kernels run by the interpreter: the same source, with every index checked."""
 
+import inspect
 from collections.abc import Callable
 from types import FunctionType
 
 from numba.core.dispatcher import Dispatcher
 
 
-def interpreted(kernel: Dispatcher) -> Callable:
+def interpreted(kernel: Callable) -> Callable:
     """The python function behind a kernel, in which the kernels it calls are python too.
 
     Compiled code does not look whether an index is inside an array, and inner kernels cannot be
-    called from outside at all.
+    called from outside at all. A plain function that calls kernels is taken too.
     """
-    known: dict[Dispatcher, FunctionType] = {}
+    known: dict[Callable, FunctionType] = {}
 
-    def twin(dispatcher: Dispatcher) -> FunctionType:
-        if dispatcher not in known:
-            source = dispatcher.py_func
+    def twin(function: Callable) -> FunctionType:
+        if function not in known:
+            compiled = isinstance(function, Dispatcher)
+            source = function.py_func if compiled else inspect.unwrap(function)
             names = dict(source.__globals__)
-            known[dispatcher] = FunctionType(source.__code__, names, source.__name__)
+            known[function] = FunctionType(source.__code__, names, source.__name__)
             for name in source.__code__.co_names:
                 if isinstance(names.get(name), Dispatcher):
                     names[name] = twin(names[name])
-        return known[dispatcher]
+        return known[function]
 
     return twin(kernel)

@@ -6,6 +6,7 @@ signs. Each pass is compiled on its own, which is quicker than one kernel that c
 """
 
 import numpy as np
+from jaxtyping import Int
 
 from cyclenet.topology.blocks import BETTI, BLOCK_ROWS, FIRST, LEADER, find_blocks, list_blocks
 from cyclenet.topology.candidates import (
@@ -38,6 +39,9 @@ SMALL = 64
 
 # Candidates start with room for this many numbers; memory that is not touched costs nothing.
 FIRST_POOL = 1 << 14
+
+# A ring is one chain, a theta graph three; every other block has at least four.
+THETA_CHAINS = 3
 
 # A block with so few chains has fewer candidates than windows would cost: it takes a single one.
 FEW_CHAINS = 16
@@ -111,13 +115,53 @@ def _one_ring(key, listed, first, last, chain, members, num_chains):
     return num_chains + 1
 
 
-@entry
-def solve_blocks(chain, chain_ptr, branches, members, counting):
+def solve_blocks(
+    chain: Int[np.ndarray, "rows chains"],
+    chain_ptr: Int[np.ndarray, " blocks1"],
+    branches: Int[np.ndarray, " blocks"],
+    members: Int[np.ndarray, " m"],
+    counting: bool,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Shortest basis of every block, as records of chains, one after the other.
 
-    Returns the records with the lowest edge of each cycle in place of its packed chains, where
-    the records of each block begin, and the number of relevant cycles of each block.
+    Where no block needs a search, the searching kernel is not even compiled: that takes most of the
+    time of a first call, and most molecules are made of single rings and pairs of fused rings.
+
+    Args:
+        chain: The table of chains.
+        chain_ptr: Chains of block b are `chain_ptr[b]:chain_ptr[b + 1]`.
+        branches: Number of branch nodes of each block.
+        members: Edges of the chains.
+        counting: Whether to count relevant cycles.
+
+    Returns:
+        The records, with the lowest edge of each cycle in place of its packed chains; where the
+        records of each block begin; the number of relevant cycles of each block.
     """
+    if np.diff(chain_ptr).max(initial=0) <= THETA_CHAINS:
+        return _solve_simple_blocks(chain, chain_ptr, branches, members)
+    return _solve_any_blocks(chain, chain_ptr, branches, members, counting)
+
+
+@entry
+def _solve_simple_blocks(chain, chain_ptr, branches, members):
+    """`solve_blocks` where each block is one ring or three chains between two nodes."""
+    found = np.empty(2 * (CHAINS + 2) * branches.size, dtype=np.int64)
+    found_ptr = np.empty(branches.size + 1, dtype=np.int64)
+    relevant = np.empty(branches.size, dtype=np.int64)
+    found_ptr[0] = 0
+    filled = ZERO
+    for b in range(branches.size):
+        first = chain_ptr[b]
+        filled, relevant[b] = _solve_simple_block(chain, first, branches[b], found, filled)
+        _name_chains(found, found_ptr[b], filled, first, chain, members)
+        found_ptr[b + 1] = filled
+    return found, found_ptr, relevant
+
+
+@entry
+def _solve_any_blocks(chain, chain_ptr, branches, members, counting):
+    """`solve_blocks` where some block needs a search."""
     num_blocks = branches.size
     most_chains, most_vertices = ZERO + 1, ZERO + 1
     for b in range(num_blocks):
@@ -131,20 +175,16 @@ def solve_blocks(chain, chain_ptr, branches, members, counting):
     small = np.empty((3, SMALL), dtype=np.uint64)
     listed = np.empty((2, SMALL), dtype=np.int64)
     pool = np.empty(FIRST_POOL, dtype=np.int64)
-    found = np.empty((CHAINS + 4) * (num_blocks + 1), dtype=np.int64)
+    found = np.empty(2 * (CHAINS + 2) * num_blocks, dtype=np.int64)
     found_ptr = np.empty(num_blocks + 1, dtype=np.int64)
     relevant = np.empty(num_blocks, dtype=np.int64)
     found_ptr[0] = 0
     filled = ZERO
     for b in range(num_blocks):
         first, last = chain_ptr[b], chain_ptr[b + 1]
-        if last - first == 1:
-            relevant[b] = 1
-            found = room_for(found, filled, CHAINS + 1)
-            filled = _write_ring(chain[KEY, first], chain[HOPS, first], found, filled)
-        elif branches[b] == 2 and last - first == 3:
+        if last - first <= THETA_CHAINS:
             found = room_for(found, filled, 2 * (CHAINS + 2))
-            filled, relevant[b] = _write_theta(chain, first, found, filled)
+            filled, relevant[b] = _solve_simple_block(chain, first, branches[b], found, filled)
         else:
             for i in range(first, last):
                 for row in range(MEMBERS):
@@ -156,6 +196,13 @@ def solve_blocks(chain, chain_ptr, branches, members, counting):
         _name_chains(found, found_ptr[b], filled, first, chain, members)
         found_ptr[b + 1] = filled
     return found, found_ptr, relevant
+
+
+@inner
+def _solve_simple_block(chain, first, branches, found, filled):
+    if branches == 0:
+        return _write_ring(chain[KEY, first], chain[HOPS, first], found, filled), ZERO + 1
+    return _write_theta(chain, first, found, filled)
 
 
 @inner
