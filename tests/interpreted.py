@@ -20,7 +20,9 @@ def interpreted(kernel: Callable) -> Callable:
             compiled = isinstance(function, Dispatcher)
             source = function.py_func if compiled else inspect.unwrap(function)
             names = dict(source.__globals__)
-            known[function] = FunctionType(source.__code__, names, source.__name__)
+            known[function] = FunctionType(
+                source.__code__, names, source.__name__, source.__defaults__
+            )
             for name in source.__code__.co_names:
                 if isinstance(names.get(name), Dispatcher):
                     names[name] = twin(names[name])

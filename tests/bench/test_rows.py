@@ -43,7 +43,7 @@ def test_every_bar_has_a_row_and_every_row_a_bar():
     [
         (1, "molecules"),
         (4, "molecules"),
-        (5, "sr16622"),
+        (5, "cfi:4"),
         (6, "cfi:3"),
         (7, "delaunay 75"),
         (10, "complete 20"),

@@ -5,7 +5,9 @@ import named_graphs
 import numpy as np
 import pytest
 from bad_input import refused
+from grid_weights import on_grid
 from hypothesis import given
+from hypothesis import strategies as st
 from oracles import (
     atlas,
     component_count,
@@ -17,7 +19,15 @@ from oracles import (
     relevant_cycles_brute_force,
     simple_cycles,
 )
-from strategies import examples, graphs, relabelled, relabellings, weighted_graphs
+from strategies import (
+    edge_weights,
+    examples,
+    graphs,
+    multigraphs,
+    relabelled,
+    relabellings,
+    weighted_graphs,
+)
 
 from cyclenet.datasets import cfi_graph, strongly_regular_graphs
 from cyclenet.topology import (
@@ -29,7 +39,6 @@ from cyclenet.topology import (
     relevant_cycles,
     shortest_cycle_basis,
 )
-from cyclenet.topology.lengths import whole_lengths
 
 # Sums of a few weights up to 10, which may come out in any order of adding.
 ROUNDING = 1e-12
@@ -106,11 +115,26 @@ def test_relevant_cycles_span_and_hold_the_shortest_basis(graph):
     assert first, "the shortest basis must be the first independent relevant cycles"
 
 
+@given(multigraphs(max_nodes=7), st.data())
+@examples(150, 10_000)
+def test_loops_and_parallel_edges_are_cycles_where_they_are_allowed(graph, data):
+    edges, num_nodes = graph
+    allowed = {"self_loops": "cycle", "multi_edges": "distinct"}
+    weights = data.draw(st.one_of(st.none(), edge_weights(edges.shape[1], "integers")))
+    count = count_relevant_cycles(edges, num_nodes, weights, **allowed)
+    if count < SATURATED:
+        found = relevant_cycles(edges, num_nodes, weights, **allowed)
+        assert cycles_of(found) == relevant_cycles_brute_force(edges, num_nodes, weights)
+        assert found.num_relevant == found.num_cycles == count
+        assert not (dense_incidence(edges, num_nodes) @ found.incidence).any()
+        assert found.betti_number == rank_mod_2(map(mask_of, cycles_of(found)))
+
+
 @given(weighted_graphs(max_nodes=8, max_edges=14))
 @examples(200, 10_000)
 def test_weighted_relevant_cycles_are_those_of_brute_force(drawn):
     edges, num_nodes, weights = drawn
-    whole = [Fraction(length) for length in whole_lengths(weights).lengths.tolist()]
+    whole = on_grid(edges, num_nodes, weights)
     expected = relevant_cycles_brute_force(edges, num_nodes, whole)
     count = count_relevant_cycles(edges, num_nodes, weights)
     basis = shortest_cycle_basis(edges, num_nodes, weights)

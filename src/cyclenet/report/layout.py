@@ -73,9 +73,16 @@ def _attempts(graph: nx.Graph) -> Iterator[dict[int, np.ndarray]]:
         return
     # A start without crossings seldom makes new ones, but may stay in a poor minimum.
     yield nx.kamada_kawai_layout(graph, pos=nx.planar_layout(graph))
-    yield nx.kamada_kawai_layout(graph, pos=nx.spectral_layout(graph))
+    yield nx.kamada_kawai_layout(graph, pos=_apart(nx.spectral_layout(graph)))
     for seed in range(4):
         yield nx.kamada_kawai_layout(graph, pos=nx.spring_layout(graph, seed=seed))
+
+
+def _apart(places: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
+    """Every place moved a little its own way: tensions of nodes on one spot are not defined."""
+    turns = np.linspace(0, 2 * np.pi, len(places), endpoint=False)
+    moves = 1e-2 * np.stack((np.cos(turns), np.sin(turns)), axis=1)
+    return {node: place + move for (node, place), move in zip(places.items(), moves, strict=True)}
 
 
 def _num_crossings(segments: Float[np.ndarray, "m 2 2"]) -> int:

@@ -33,12 +33,16 @@ from cyclenet.topology.compiled import ZERO, entry, inner
 from cyclenet.topology.cycle_basis import SATURATED
 from cyclenet.topology.elimination import WORD, first_labels, select_independent
 from cyclenet.topology.forest import FOREST_ROWS, list_arcs
+from cyclenet.topology.memory import require_memory
 
 # Work space for blocks up to this size is allocated once; larger ones can afford their own.
 SMALL = 64
 
 # Candidates start with room for this many numbers; memory that is not touched costs nothing.
 FIRST_POOL = 1 << 14
+
+# The labels of so few chains take 6 MB at most, which needs no look at what is free.
+ALWAYS_GRANTED_CHAINS = 5_000
 
 # A ring is one chain, a theta graph three; every other block has at least four.
 THETA_CHAINS = 3
@@ -121,6 +125,7 @@ def solve_blocks(
     branches: Int[np.ndarray, " blocks"],
     members: Int[np.ndarray, " m"],
     counting: bool,
+    max_bytes: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Shortest basis of every block, as records of chains, one after the other.
 
@@ -133,6 +138,10 @@ def solve_blocks(
         branches: Number of branch nodes of each block.
         members: Edges of the chains.
         counting: Whether to count relevant cycles.
+        max_bytes: Refuse to take more memory for labels; None means `default_max_bytes`.
+
+    Raises:
+        TooLargeError: If the labels of a block would not fit.
 
     Returns:
         The records, with the lowest edge of each cycle in place of its packed chains; where the
@@ -140,7 +149,34 @@ def solve_blocks(
     """
     if np.diff(chain_ptr).max(initial=0) <= THETA_CHAINS:
         return _solve_simple_blocks(chain, chain_ptr, branches, members)
+    _require_labels(chain_ptr, branches, chain, members.size, max_bytes)
     return _solve_any_blocks(chain, chain_ptr, branches, members, counting)
+
+
+def _require_labels(
+    chain_ptr: Int[np.ndarray, " blocks1"],
+    branches: Int[np.ndarray, " blocks"],
+    chain: Int[np.ndarray, "rows chains"],
+    num_edges: int,
+    max_bytes: int | None,
+) -> None:
+    """Refuse a block whose labels would not fit: one bit per chain or branch node and cycle."""
+    if max_bytes is None and chain_ptr[-1] <= ALWAYS_GRANTED_CHAINS:
+        return
+    chains = np.diff(chain_ptr)
+    words = (chains - branches + 1 + 63) // 64
+    needed = 8 * words * (chains + branches)
+    if needed.size:
+        worst = int(np.argmax(needed))
+        edges_of_worst = int(chain[HOPS, chain_ptr[worst] : chain_ptr[worst + 1]].sum())
+        require_memory(
+            "the shortest cycle basis",
+            int(needed[worst]),
+            num_edges=num_edges,
+            largest_block=edges_of_worst,
+            hint="a larger `max_bytes`, or fundamental cycles, which need no more than their size",
+            max_bytes=max_bytes,
+        )
 
 
 @entry

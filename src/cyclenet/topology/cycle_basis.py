@@ -81,18 +81,36 @@ class CycleBasis:
         return [self.cycle_edges[first:last] for first, last in pairwise(self.incidence_ptr)]
 
 
-def summed_lengths(
-    weights: Float[np.ndarray, " q"], incidence_ptr: Int[np.ndarray, " g1"]
-) -> Float[np.ndarray, " g"]:
-    """Length of each cycle from the weights of its entries."""
-    # `reduceat` needs an entry to begin with; no cycle is without entries.
-    return np.add.reduceat(weights, incidence_ptr[:-1]) if weights.size else np.zeros(0)
+def cycles_in_order(
+    incidence_ptr: Int[np.ndarray, " g1"],
+    cycle_edges: Int[np.ndarray, " q"],
+    cycle_signs: Int[np.ndarray, " q"],
+    lengths: Float[np.ndarray, " g"],
+    graph: Int[np.ndarray, " g"],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Cycles sorted by graph, length, number of edges and lowest edge, else left as they are.
+
+    Args:
+        incidence_ptr: Entries of cycle k are `incidence_ptr[k]:incidence_ptr[k + 1]`.
+        cycle_edges: Edges of the cycles, ascending in each cycle.
+        cycle_signs: Their signs.
+        lengths: Length of each cycle.
+        graph: The graph of each cycle.
+
+    Returns:
+        The first four arguments in the new order.
+    """
+    sizes, first = np.diff(incidence_ptr), incidence_ptr[:-1]
+    order = np.lexsort((cycle_edges[first], sizes, lengths, graph))
+    pointers = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes[order])])
+    entries = np.repeat(first[order] - pointers[:-1], sizes[order]) + np.arange(cycle_edges.size)
+    return pointers, cycle_edges[entries], cycle_signs[entries], lengths[order]
 
 
 def oriented_basis(
     edges: Int[np.ndarray, "2 m"],
     cycles: list[list[int]],
-    weights: Float[np.ndarray, " m"] | None,
+    lengths: Shaped[np.ndarray, " g"],
     betti_number: int,
     count_relevant: Callable[[], int],
 ) -> CycleBasis:
@@ -101,15 +119,14 @@ def oriented_basis(
     Args:
         edges: Checked undirected edges.
         cycles: Ascending edges of simple cycles.
-        weights: Length of each edge; None counts edges.
+        lengths: Length of each cycle.
         betti_number: Dimension of the space the cycles span.
         count_relevant: As in `CycleBasis`.
 
     Returns:
         The cycles with their incidence, shortest first.
     """
-    total = [len(c) if weights is None else float(weights[c].sum()) for c in cycles]
-    order = sorted(range(len(cycles)), key=lambda k: (total[k], len(cycles[k]), cycles[k]))
+    order = sorted(range(len(cycles)), key=lambda k: (lengths[k], len(cycles[k]), cycles[k]))
     cycles = [cycles[k] for k in order]
     signs = [sign for cycle in cycles for sign in _signs(edges, cycle)]
     rows = [edge for cycle in cycles for edge in cycle]
@@ -118,7 +135,7 @@ def oriented_basis(
         np.cumsum([0, *(len(cycle) for cycle in cycles)]),
         np.array(rows, dtype=np.int64),
         np.array(signs, dtype=np.int8),
-        np.array([total[k] for k in order], dtype=np.int64 if weights is None else np.float64),
+        lengths[order],
         betti_number,
         count_relevant,
     )

@@ -9,6 +9,9 @@ from cyclenet.topology.errors import GraphError
 
 _ALONG, _AGAINST = np.int8(1), np.int8(-1)
 
+# Pairs of nodes are compared as one int64, with a bit to spare for the direction.
+MOST_NODES = 2**31 - 1
+
 
 class UndirectedEdges(NamedTuple):
     """The undirected edges behind a list of arcs.
@@ -66,9 +69,9 @@ def edges_from_arcs(
         >>> found.edges.tolist(), found.arc_to_edge.tolist(), found.arc_sign.tolist()
         ([[0, 1], [1, 2]], [0, 0, 1, 1], [-1, 1, -1, 1])
     """
-    _check_choice("self_loops", self_loops, ("drop", "raise", "cycle"))
-    _check_choice("multi_edges", multi_edges, ("merge", "raise", "distinct"))
-    _check_choice("directed", directed, ("allow", "raise"))
+    check_choice("self_loops", self_loops, ("drop", "raise", "cycle"))
+    check_choice("multi_edges", multi_edges, ("merge", "raise", "distinct"))
+    check_choice("directed", directed, ("allow", "raise"))
     arcs = _as_node_pairs(arcs, num_nodes, name=name)
     tail, head = arcs
     loops = tail == head
@@ -137,8 +140,8 @@ def check_edges(
     Raises:
         GraphError: If an edge is reversed, repeated, a loop, or mentions a missing node.
     """
-    _check_choice("self_loops", self_loops, ("raise", "cycle"))
-    _check_choice("multi_edges", multi_edges, ("raise", "distinct"))
+    check_choice("self_loops", self_loops, ("raise", "cycle"))
+    check_choice("multi_edges", multi_edges, ("raise", "distinct"))
     edges = _as_node_pairs(edges, num_nodes, name="edges")
     tail, head = edges
     loops = tail == head
@@ -189,9 +192,13 @@ def check_weights(weights: object, num_edges: int, *, name: str = "weights") -> 
         A contiguous float64 array of length m.
 
     Raises:
+        TypeError: If they are not real numbers.
         GraphError: If the length is wrong or a weight is NaN, infinite or negative.
     """
-    values = np.ascontiguousarray(np.asarray(weights), dtype=np.float64)
+    values = np.asarray(weights)
+    if values.dtype.kind not in "fiub":
+        raise TypeError(f"`{name}` must hold real numbers, but their dtype is {values.dtype}")
+    values = np.ascontiguousarray(values, dtype=np.float64)
     if values.shape != (num_edges,):
         raise GraphError(
             f"`{name}` must hold one number for each of the {num_edges} edges, but its shape is "
@@ -222,9 +229,11 @@ def _as_node_pairs(pairs: object, num_nodes: int, *, name: str) -> np.ndarray:
             f"`{name}` must have shape (2, number of {name}), but its shape is {array.shape}{hint}",
             code="edges_shape",
         )
-    if num_nodes < 0:
+    if isinstance(num_nodes, bool) or not hasattr(num_nodes, "__index__"):
+        raise TypeError(f"`num_nodes` must be a whole number, but it is {num_nodes!r}")
+    if not 0 <= num_nodes <= MOST_NODES:
         raise GraphError(
-            f"`num_nodes` must not be negative, but it is {num_nodes}", code="num_nodes"
+            f"`num_nodes` must be 0 to {MOST_NODES}, but it is {num_nodes}", code="num_nodes"
         )
     # Kernels are compiled for each kind of array they meet, so read-only ones are copied.
     array = np.require(array, np.int64, ["C", "W"])
@@ -280,6 +289,7 @@ def _check_both_directions(
         )
 
 
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Refuse a policy that does not exist."""
     if value not in choices:
         raise ValueError(f"`{name}` must be one of {choices}, but it is {value!r}")

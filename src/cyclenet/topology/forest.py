@@ -50,7 +50,12 @@ def spanning_forest(edges: Integer[np.ndarray, "2 m"], num_nodes: int) -> Spanni
         >>> spanning_forest(np.array([[0, 0, 1], [1, 2, 2]]), 3).chords.tolist()
         [2]
     """
-    tail, head = check_edges(edges, num_nodes)
+    return forest_of(check_edges(edges, num_nodes), num_nodes)
+
+
+def forest_of(edges: Int[np.ndarray, "2 m"], num_nodes: int) -> SpanningForest:
+    """`spanning_forest` of edges that have been checked; loops and parallel edges are chords."""
+    tail, head = np.ascontiguousarray(edges)
     nodes = np.empty((FOREST_ROWS, num_nodes), dtype=np.int64)
     starts = np.zeros(num_nodes + 1, dtype=np.int64)
     arcs = np.empty((2, 2 * tail.size), dtype=np.int64)

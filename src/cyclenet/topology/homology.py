@@ -98,7 +98,9 @@ def shortest_homology_basis(
     cycles = []
     for root, edge in zip(chosen.root.tolist(), chosen.edge.tolist(), strict=True):
         cycles.append(_close(edges, num_nodes, lengths, root, edge))
-    return oriented_basis(edges, cycles, cost, betti, _refuse_to_count)
+    totals = [float(lengths[cycle].sum()) for cycle in cycles]
+    dtype = np.int64 if cost is None else np.float64
+    return oriented_basis(edges, cycles, np.array(totals, dtype=dtype), betti, _refuse_to_count)
 
 
 def edge_annotations(

@@ -1,13 +1,14 @@
 """Many graphs in one pair of arrays, and threads over them."""
 
+import operator
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Literal, TypeVar
+from typing import Literal, SupportsIndex, TypeVar
 
 import numpy as np
 from jaxtyping import Float, Int, Integer
 
-from cyclenet.topology.edges import check_edges, check_weights
+from cyclenet.topology.edges import check_choice, check_edges, check_weights
 from cyclenet.topology.errors import GraphError
 
 Result = TypeVar("Result")
@@ -45,6 +46,8 @@ def check_packed_edges(
         edges = check_edges(edges, 0)
     # Kernels are compiled for each kind of array they meet, so read-only ones are copied.
     edges = np.require(edges, np.int64, ["C", "W"])
+    check_choice("self_loops", self_loops, ("raise", "cycle"))
+    check_choice("multi_edges", multi_edges, ("raise", "distinct"))
     edge_ptr = np.ascontiguousarray(edge_ptr, dtype=np.int64)
     counts = np.diff(edge_ptr)
     fits = edge_ptr.size > 0 and edge_ptr[0] == 0 and edge_ptr[-1] == edges.shape[1]
@@ -130,6 +133,24 @@ def _for_each_graph(
     return counts
 
 
+def position(i: SupportsIndex, count: int) -> int:
+    """Number of a graph in a packed result, counted from the start.
+
+    Args:
+        i: Its number; negative numbers count from the end, as in a list.
+        count: How many graphs there are.
+
+    Returns:
+        A number from 0 to `count` - 1.
+
+    Raises:
+        IndexError: If there is no such graph.
+    """
+    if not -count <= operator.index(i) < count:
+        raise IndexError(f"`i` must be 0 to {count - 1}, but it is {i}")
+    return operator.index(i) % count
+
+
 def in_threads(
     work: Callable[[int, int], Result], edge_ptr: Int[np.ndarray, " b1"], num_threads: int
 ) -> list[Result]:
@@ -142,7 +163,12 @@ def in_threads(
 
     Returns:
         What `work` returned, in the order of the graphs.
+
+    Raises:
+        ValueError: If there is no such number of threads.
     """
+    if isinstance(num_threads, bool) or not hasattr(num_threads, "__index__") or num_threads < 1:
+        raise ValueError(f"`num_threads` must be a whole number from 1 on, but it is {num_threads}")
     num_graphs = edge_ptr.size - 1
     if num_threads == 1:
         return [work(0, num_graphs)]

@@ -1,7 +1,7 @@
 """The orthogonal projector onto the cycle space: of one graph, of many, on arcs, its diagonal."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, SupportsIndex
 
 import numpy as np
 from jaxtyping import Float, Int, Integer
@@ -19,7 +19,7 @@ from cyclenet.topology.block_projector import (
 from cyclenet.topology.blocks import blocks_of
 from cyclenet.topology.edges import check_edges
 from cyclenet.topology.memory import require_memory
-from cyclenet.topology.packed import check_packed_edges, in_threads
+from cyclenet.topology.packed import check_packed_edges, in_threads, position
 
 # A pair takes two edge ids and a value.
 PAIR_BYTES = 24
@@ -52,10 +52,9 @@ class PackedProjectors:
         """Number of graphs."""
         return self.edge_ptr.size - 1
 
-    def __getitem__(self, i: int) -> Float[np.ndarray, "m m"]:
-        """The projector of graph i as a dense matrix."""
-        if not 0 <= i < len(self):
-            raise IndexError(f"`i` must be 0 to {len(self) - 1}, but it is {i}")
+    def __getitem__(self, i: SupportsIndex) -> Float[np.ndarray, "m m"]:
+        """The projector of graph i as a dense matrix; negative numbers count from the end."""
+        i = position(i, len(self))
         num_edges = self.edge_ptr[i + 1] - self.edge_ptr[i]
         pairs = slice(self.pair_ptr[i], self.pair_ptr[i + 1])
         matrix = np.zeros((num_edges, num_edges))

@@ -10,19 +10,19 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Int, Integer, Shaped
+from jaxtyping import Float, Int, Integer, Shaped
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from cyclenet.topology.basis_kernels import collect_cycles, solve_blocks, split_into_chains
 from cyclenet.topology.blocks import blocks_of
-from cyclenet.topology.cycle_basis import SATURATED, CycleBasis, oriented_basis, summed_lengths
+from cyclenet.topology.cycle_basis import SATURATED, CycleBasis, cycles_in_order, oriented_basis
 from cyclenet.topology.edges import check_edges, check_weights
 from cyclenet.topology.errors import TooManyCycles
 from cyclenet.topology.families import list_relevant
-from cyclenet.topology.forest import spanning_forest
+from cyclenet.topology.forest import forest_of
 from cyclenet.topology.incidence import num_components
-from cyclenet.topology.lengths import whole_lengths
+from cyclenet.topology.lengths import WholeLengths, whole_lengths
 
 MAX_CYCLES = 100_000
 
@@ -36,6 +36,7 @@ def relevant_cycles(
     self_loops: Literal["raise", "cycle"] = "raise",
     multi_edges: Literal["raise", "distinct"] = "raise",
     weight_tol: float | None = None,
+    max_bytes: int | None = None,
 ) -> CycleBasis:
     """All relevant cycles: the union of all shortest cycle bases.
 
@@ -51,6 +52,7 @@ def relevant_cycles(
         self_loops: ``"cycle"`` takes a loop as a cycle of one edge.
         multi_edges: ``"distinct"`` takes parallel edges as cycles of two edges.
         weight_tol: As for `shortest_cycle_basis`.
+        max_bytes: As for `shortest_cycle_basis`.
 
     Returns:
         The cycles, ordered by length, number of edges, and ascending edge ids.
@@ -58,6 +60,7 @@ def relevant_cycles(
     Raises:
         GraphError: If the edges or weights are not what `shortest_cycle_basis` expects.
         TooManyCycles: If there are more than `max_cycles`; known before any is listed.
+        TooLargeError: If the work space would not fit.
 
     Example:
         >>> theta = np.array([[0, 0, 0, 1, 2, 3], [1, 2, 3, 4, 4, 4]])
@@ -66,17 +69,24 @@ def relevant_cycles(
     """
     edges = check_edges(edges, num_nodes, self_loops=self_loops, multi_edges=multi_edges)
     values = None if weights is None else check_weights(weights, edges.shape[1])
-    lengths = None if values is None else whole_lengths(values, weight_tol).lengths
-    if lengths is not None and (lengths == 0).any():
-        count = count_of_graph(edges, num_nodes, lengths)
+    whole = None if values is None else _block_lengths(edges, num_nodes, values, weight_tol)
+    lengths = None if whole is None else whole.lengths
+    if whole is not None and whole.has_zeros:
+        count = count_of_graph(edges, num_nodes, lengths, max_bytes)
         _check_count(count, max_cycles)
         betti = edges.shape[1] - num_nodes + num_components(edges, num_nodes)
-        cycles = _list_around_zeros(edges, num_nodes, lengths)
-        return oriented_basis(edges, cycles, values, betti, partial(int, count))
-    listed, betti = _list_cycles(edges, num_nodes, lengths, max_cycles)
+        cycles = _list_around_zeros(edges, num_nodes, whole.lengths)
+        listed = [edge for cycle in cycles for edge in cycle]
+        pointers = np.cumsum([0, *map(len, cycles)])
+        sums = whole.sums(np.array(listed, dtype=np.int64), pointers)
+        return oriented_basis(edges, cycles, sums, betti, partial(int, count))
+    listed, betti = _list_cycles(edges, num_nodes, lengths, max_cycles, max_bytes)
     pointers, cycle_edges, cycle_signs, sums = listed
-    if values is not None:
-        sums = summed_lengths(values[cycle_edges], pointers)
+    if whole is not None:
+        sums = whole.sums(cycle_edges, pointers)
+        pointers, cycle_edges, cycle_signs, sums = cycles_in_order(
+            pointers, cycle_edges, cycle_signs, sums, np.zeros(sums.size, dtype=np.int64)
+        )
     return CycleBasis(
         edges.shape[1], pointers, cycle_edges, cycle_signs, sums, betti, partial(int, sums.size)
     )
@@ -87,7 +97,10 @@ def count_relevant_cycles(
     num_nodes: int,
     weights: Shaped[np.ndarray, " m"] | None = None,
     *,
+    self_loops: Literal["raise", "cycle"] = "raise",
+    multi_edges: Literal["raise", "distinct"] = "raise",
     weight_tol: float | None = None,
+    max_bytes: int | None = None,
 ) -> int:
     """The number of relevant cycles, without listing them; `SATURATED` instead of overflowing.
 
@@ -95,26 +108,33 @@ def count_relevant_cycles(
         edges: Undirected edges, each once, tail < head.
         num_nodes: Number of nodes.
         weights: Length of each edge, not negative; None counts edges.
+        self_loops: ``"cycle"`` takes a loop as a cycle of one edge.
+        multi_edges: ``"distinct"`` takes parallel edges as cycles of two edges.
         weight_tol: As for `shortest_cycle_basis`.
+        max_bytes: As for `shortest_cycle_basis`.
 
     Returns:
         The number; at least the Betti number, and equal to it for a unique shortest basis.
 
     Raises:
         GraphError: If the edges or weights are not what `shortest_cycle_basis` expects.
+        TooLargeError: If the work space would not fit.
 
     Example:
         >>> count_relevant_cycles(np.array([[0, 0, 0, 1, 2, 3], [1, 2, 3, 4, 4, 4]]), 5)
         3
     """
-    edges = check_edges(edges, num_nodes)
+    edges = check_edges(edges, num_nodes, self_loops=self_loops, multi_edges=multi_edges)
     values = None if weights is None else check_weights(weights, edges.shape[1])
-    lengths = None if values is None else whole_lengths(values, weight_tol).lengths
-    return count_of_graph(edges, num_nodes, lengths)
+    whole = None if values is None else _block_lengths(edges, num_nodes, values, weight_tol)
+    return count_of_graph(edges, num_nodes, None if whole is None else whole.lengths, max_bytes)
 
 
 def count_of_graph(
-    edges: Int[np.ndarray, "2 m"], num_nodes: int, lengths: Int[np.ndarray, " m"] | None
+    edges: Int[np.ndarray, "2 m"],
+    num_nodes: int,
+    lengths: Int[np.ndarray, " m"] | None,
+    max_bytes: int | None = None,
 ) -> int:
     """Number of relevant cycles of a checked graph with whole lengths.
 
@@ -127,6 +147,7 @@ def count_of_graph(
         edges: Checked undirected edges.
         num_nodes: Number of nodes.
         lengths: Whole lengths of the edges; None counts edges.
+        max_bytes: As for `shortest_cycle_basis`.
 
     Returns:
         The number, or SATURATED.
@@ -142,7 +163,7 @@ def count_of_graph(
         edges, num_nodes = _contract(edges[:, lengths > 0], edges[:, zero], num_nodes)
         lengths = lengths[lengths > 0]
     block_ptr, chain_ptr, branches, chain, members = _split(edges, num_nodes, lengths)
-    _, _, relevant = solve_blocks(chain, chain_ptr, branches, members, True)
+    _, _, relevant = solve_blocks(chain, chain_ptr, branches, members, True, max_bytes)
     return min(rings + int(counts_of_graphs(block_ptr, relevant)[0]), SATURATED)
 
 
@@ -179,11 +200,22 @@ def _split(
     return split_into_chains(tail, head, keys, np.array([0, edges.shape[1]]), np.array([num_nodes]))
 
 
+def _block_lengths(
+    edges: Int[np.ndarray, "2 m"],
+    num_nodes: int,
+    weights: Float[np.ndarray, " m"],
+    weight_tol: float | None,
+) -> WholeLengths:
+    group = blocks_of(edges, num_nodes).edge_block
+    return whole_lengths(weights, weight_tol, group=group)
+
+
 def _list_cycles(
     edges: Int[np.ndarray, "2 m"],
     num_nodes: int,
     lengths: Int[np.ndarray, " m"] | None,
     max_cycles: int,
+    max_bytes: int | None,
 ) -> tuple[tuple[np.ndarray, ...], int]:
     """Relevant cycles of a graph whose lengths are positive, and its Betti number.
 
@@ -191,7 +223,7 @@ def _list_cycles(
         Pointers, edges, signs and lengths of the cycles; the dimension of their span.
     """
     block_ptr, chain_ptr, branches, chain, members = _split(edges, num_nodes, lengths)
-    found, found_ptr, relevant = solve_blocks(chain, chain_ptr, branches, members, True)
+    found, found_ptr, relevant = solve_blocks(chain, chain_ptr, branches, members, True, max_bytes)
     count = int(counts_of_graphs(block_ptr, relevant)[0])
     _check_count(count, max_cycles)
     # A block that is one chain is one cycle; it has no branch nodes to subtract.
@@ -224,9 +256,11 @@ def _list_around_zeros(
     free = blocks_of(edges[:, zero], num_nodes)
     rings = [zero[free.edge_block == b].tolist() for b in range(free.num_blocks)]
     contracted, count = _contract(edges[:, positive], edges[:, zero], num_nodes)
-    (pointers, listed, _, _), _ = _list_cycles(contracted, count, lengths[positive], SATURATED)
+    (pointers, listed, _, _), _ = _list_cycles(
+        contracted, count, lengths[positive], SATURATED, None
+    )
     cycles = [positive[listed[first:last]] for first, last in pairwise(pointers)]
-    forest = spanning_forest(edges[:, zero], num_nodes)
+    forest = forest_of(edges[:, zero], num_nodes)
     # A forest edge is on the cycle if an odd number of its loose ends lies below that edge.
     loose = np.zeros((num_nodes, len(cycles)), dtype=np.int64)
     for k, cycle in enumerate(cycles):

@@ -3,23 +3,23 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import pairwise
-from typing import Literal
+from typing import Literal, SupportsIndex
 
 import numpy as np
 from jaxtyping import Float, Int, Integer, Shaped
 
 from cyclenet.topology.basis_kernels import collect_cycles, solve_blocks, split_into_chains
-from cyclenet.topology.chains import HOPS
-from cyclenet.topology.cycle_basis import CycleBasis, summed_lengths
+from cyclenet.topology.blocks import blocks_of
+from cyclenet.topology.cycle_basis import CycleBasis, cycles_in_order
 from cyclenet.topology.edges import check_edges, check_weights
 from cyclenet.topology.lengths import WholeLengths, whole_lengths
-from cyclenet.topology.memory import require_memory
-from cyclenet.topology.packed import check_packed_edges, check_packed_weights, in_threads
+from cyclenet.topology.packed import (
+    check_packed_edges,
+    check_packed_weights,
+    in_threads,
+    position,
+)
 from cyclenet.topology.relevant import count_of_graph, counts_of_graphs
-
-# The labels of so few chains take 6 MB at most, which needs no look at what is free.
-ALWAYS_GRANTED_CHAINS = 5_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +50,9 @@ class PackedBases:
         """Number of graphs."""
         return self.edge_ptr.size - 1
 
-    def __getitem__(self, i: int) -> CycleBasis:
-        """The basis of graph i."""
-        if not 0 <= i < len(self):
-            raise IndexError(f"`i` must be 0 to {len(self) - 1}, but it is {i}")
+    def __getitem__(self, i: SupportsIndex) -> CycleBasis:
+        """The basis of graph i; negative numbers count from the end."""
+        i = position(i, len(self))
         first, last = self.cycle_ptr[i], self.cycle_ptr[i + 1]
         pointers = self.incidence_ptr[first : last + 1]
         entries = slice(pointers[0], pointers[-1])
@@ -190,7 +189,9 @@ def _packed_bases(
     max_bytes: int | None,
 ) -> PackedBases:
     """The passes of `basis_kernels` over ranges of graphs, put together again."""
-    whole = None if weights is None else _whole_lengths(weights, edge_ptr, weight_tol)
+    whole = (
+        None if weights is None else _whole_lengths(edges, edge_ptr, num_nodes, weights, weight_tol)
+    )
     keys = np.ones(edges.shape[1], dtype=np.int64) if whole is None else whole.keys
     # Keys with the number of edges in them do not see ties between different numbers of edges.
     counted_here = counting and not (whole is not None and whole.has_zeros)
@@ -202,8 +203,9 @@ def _packed_bases(
         block_ptr, chain_ptr, branches, chain, members = split_into_chains(
             tail, head, keys[here], own_ptr, own_nodes
         )
-        _require_labels(chain_ptr, branches, chain, edges.shape[1], max_bytes)
-        found, found_ptr, relevant = solve_blocks(chain, chain_ptr, branches, members, counted_here)
+        found, found_ptr, relevant = solve_blocks(
+            chain, chain_ptr, branches, members, counted_here, max_bytes
+        )
         cycles = collect_cycles(
             tail, head, own_ptr, own_nodes, block_ptr, chain_ptr, chain, members, found, found_ptr
         )
@@ -211,6 +213,8 @@ def _packed_bases(
 
     parts = in_threads(work, edge_ptr, num_threads)
     cycle_ptr, incidence_ptr, cycle_edges, cycle_signs, lengths, relevant = _joined(parts)
+    # What is counted later must not depend on what the caller does to the array meanwhile.
+    edges = edges if counting else edges.copy()
     count = partial(_count, edges, edge_ptr, num_nodes, None if whole is None else whole.lengths)
     if counting and not counted_here:
         relevant = np.array([count(i) for i in range(num_nodes.size)], dtype=np.int64)
@@ -218,7 +222,7 @@ def _packed_bases(
         edge_ptr, cycle_ptr, incidence_ptr, cycle_edges, cycle_signs, lengths,
         relevant if counting else None, count,
     )  # fmt: skip
-    return found if weights is None else _with_weights(found, weights)
+    return found if whole is None else _with_weights(found, whole)
 
 
 def _count(
@@ -235,52 +239,36 @@ def _count(
 
 
 def _whole_lengths(
-    weights: Float[np.ndarray, " m"], edge_ptr: Int[np.ndarray, " b1"], weight_tol: float | None
+    edges: Int[np.ndarray, "2 m"],
+    edge_ptr: Int[np.ndarray, " b1"],
+    num_nodes: Int[np.ndarray, " b"],
+    weights: Float[np.ndarray, " m"],
+    weight_tol: float | None,
 ) -> WholeLengths:
-    """`whole_lengths` of each graph for itself: its unit must not depend on its neighbours."""
-    parts = [whole_lengths(weights[first:last], weight_tol) for first, last in pairwise(edge_ptr)]
-    if not parts:
-        return whole_lengths(weights, weight_tol)
-    return WholeLengths(
-        np.concatenate([part.lengths for part in parts]),
-        np.concatenate([part.keys for part in parts]),
-        any(part.has_zeros for part in parts),
+    """Lengths with a unit for each block: a block must not depend on the rest of its graph."""
+    before = np.cumsum(num_nodes) - num_nodes
+    all_as_one = edges + np.repeat(before, np.diff(edge_ptr))
+    group = blocks_of(all_as_one, int(num_nodes.sum())).edge_block
+    return whole_lengths(weights, weight_tol, group=group)
+
+
+def _with_weights(found: PackedBases, whole: WholeLengths) -> PackedBases:
+    """Lengths in the unit of the weights, and the cycles of each graph in the order of these."""
+    # Inside a block the kernels have seen to the order; lengths of different blocks have different
+    # units until now.
+    graph = np.repeat(np.arange(len(found)), np.diff(found.cycle_ptr))
+    first_edge = np.repeat(found.edge_ptr[graph], np.diff(found.incidence_ptr))
+    lengths = whole.sums(first_edge + found.cycle_edges, found.incidence_ptr)
+    incidence_ptr, cycle_edges, cycle_signs, lengths = cycles_in_order(
+        found.incidence_ptr, found.cycle_edges, found.cycle_signs, lengths, graph
     )
-
-
-def _with_weights(found: PackedBases, weights: Float[np.ndarray, " m"]) -> PackedBases:
-    """Lengths as sums of the weights themselves; ascending but for the rounding of those sums."""
-    cycle_graph = np.repeat(np.arange(len(found)), np.diff(found.cycle_ptr))
-    sizes = np.diff(found.incidence_ptr)
-    first_edge = np.repeat(found.edge_ptr[cycle_graph], sizes)
-    values = weights[first_edge + found.cycle_edges]
-    return replace(found, lengths=summed_lengths(values, found.incidence_ptr))
-
-
-def _require_labels(
-    chain_ptr: Int[np.ndarray, " blocks1"],
-    branches: Int[np.ndarray, " blocks"],
-    chain: Int[np.ndarray, "rows chains"],
-    num_edges: int,
-    max_bytes: int | None,
-) -> None:
-    """Refuse a block whose labels would not fit: one bit per chain or branch node and cycle."""
-    if max_bytes is None and chain_ptr[-1] <= ALWAYS_GRANTED_CHAINS:
-        return
-    chains = np.diff(chain_ptr)
-    words = (chains - branches + 1 + 63) // 64
-    needed = 8 * words * (chains + branches)
-    if needed.size:
-        worst = int(np.argmax(needed))
-        edges_of_worst = int(chain[HOPS, chain_ptr[worst] : chain_ptr[worst + 1]].sum())
-        require_memory(
-            "the shortest cycle basis",
-            int(needed[worst]),
-            num_edges=num_edges,
-            largest_block=edges_of_worst,
-            hint="a larger `max_bytes`, or fundamental cycles, which need no more than their size",
-            max_bytes=max_bytes,
-        )
+    return replace(
+        found,
+        incidence_ptr=incidence_ptr,
+        cycle_edges=cycle_edges,
+        cycle_signs=cycle_signs,
+        lengths=lengths,
+    )
 
 
 def _joined(parts: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
