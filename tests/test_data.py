@@ -322,6 +322,22 @@ def test_both_arcs_of_an_edge_read_its_row_and_dropped_loops_read_zeros(several)
     assert on_arcs.tolist() == expected
 
 
+@given(few())
+def test_everything_in_a_batch_knows_its_graph(several):
+    batch = Batch.from_data_list(several)
+    assert batch.num_joined == len(several)
+    for unit, count in (
+        ("nodes", lambda graph: graph.num_nodes),
+        ("edges", lambda graph: graph.edges.size(1)),
+        ("cycles", lambda graph: int(graph.num_cycles)),
+        ("faces", lambda graph: int(graph.num_faces)),
+    ):
+        expected = [i for i, graph in enumerate(several) for _ in range(count(graph))]
+        assert batch.graph_of(unit).tolist() == expected
+        assert several[0].graph_of(unit).tolist() == [0] * count(several[0])
+    assert several[0].num_joined == 1
+
+
 @pytest.mark.parametrize(
     "order", [["loop"], ["triangle", "loop"], ["loop", "triangle"], ["edgeless"]]
 )

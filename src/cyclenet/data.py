@@ -4,7 +4,7 @@ import copy
 from typing import Any, Literal, NamedTuple
 
 import torch
-from jaxtyping import Shaped
+from jaxtyping import Int64, Shaped
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
@@ -141,6 +141,32 @@ class CycleData(Data):
         # unlike a mask it keeps shapes independent of values.
         padded = torch.cat((rows, rows.new_zeros((1, *rows.shape[1:]))))
         return padded[torch.where(self.arc_sign == 0, rows.size(0), self.arc_to_edge)]
+
+    @property
+    def num_joined(self) -> int:
+        """How many graphs this is: those of a batch, or 1."""
+        return int(self.num_graphs) if isinstance(self, Batch) else 1
+
+    def graph_of(self, unit: Unit) -> Int64[Tensor, " u"]:
+        """The graph of each node, edge, cycle or face: 0 outside a batch.
+
+        Args:
+            unit: What to number.
+
+        Returns:
+            Numbers of graphs, ascending.
+        """
+        device = self.edge_index.device
+        if unit in ("cycles", "faces"):
+            counts = self["num_cycles" if unit == "cycles" else "num_faces"]
+            # Knowing the size, a GPU need not be waited for.
+            size = self.cycle_length.size(0) if unit == "cycles" else None
+            graphs = torch.arange(counts.size(0), device=device)
+            return graphs.repeat_interleave(counts, output_size=size)
+        node_graph = self.batch
+        if node_graph is None:
+            node_graph = torch.zeros(self.num_nodes or 0, dtype=torch.long, device=device)
+        return node_graph if unit == "nodes" else node_graph[self.edges[0]]
 
     def validate(self, raise_on_error: bool = True) -> bool:
         """Whether the edges still are those of `edge_index`, besides what `Data` validates.
