@@ -58,6 +58,10 @@ def with_numbers(edges, num_nodes, arcs, num_cycles, seed):
         arc_sign=torch.from_numpy(found.arc_sign),
         pair_edges=ids(num_edges, num_edges, length=4),
         pair_projector=torch.rand(4 if num_edges else 0, generator=generator),
+        projector_sums=torch.rand(num_edges, 3, generator=generator),
+        profile_edge=ids(num_edges, length=3)[0],
+        profile_values=torch.rand(3 if num_edges else 0, 8, generator=generator),
+        profile_count=torch.ones(3 if num_edges else 0, dtype=torch.long),
         cycle_incidence=incidences,
         cycle_sign=torch.ones(incidences.size(1), dtype=torch.int8),
         cycle_length=torch.rand(num_cycles, generator=generator),
@@ -118,6 +122,7 @@ def test_ids_in_a_batch_point_at_the_same_things(several):
             "edges": nodes,
             "arc_to_edge": edges,
             "pair_edges": edges,
+            "profile_edge": edges,
             "cycle_incidence": torch.tensor([[edges], [cycles]]),
             "face_incidence": torch.tensor([[edges], [faces]]),
         }
@@ -128,7 +133,8 @@ def test_ids_in_a_batch_point_at_the_same_things(several):
         cycles += int(graph.num_cycles)
         faces += int(graph.num_faces)
     for name, values in parts.items():
-        assert torch.equal(batch[name], torch.cat(values, dim=-1)), name
+        dim = 0 if name in ("profile_values", "projector_sums") else -1
+        assert torch.equal(batch[name], torch.cat(values, dim=dim)), name
 
 
 @pytest.mark.parametrize("first", KINDS)

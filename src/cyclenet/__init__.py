@@ -13,11 +13,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from cyclenet import datasets, topology, transforms
     from cyclenet.data import CycleData
-    from cyclenet.transforms import AddCycleProjector, AddRelevantCycles, AddShortestCycleBasis
+    from cyclenet.transforms import (
+        AddCycleProfiles,
+        AddCycleProjector,
+        AddRelevantCycles,
+        AddShortestCycleBasis,
+    )
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AddCycleProfiles",
     "AddCycleProjector",
     "AddRelevantCycles",
     "AddShortestCycleBasis",
@@ -29,6 +35,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AddCycleProfiles": "cyclenet.transforms",
     "AddCycleProjector": "cyclenet.transforms",
     "AddRelevantCycles": "cyclenet.transforms",
     "AddShortestCycleBasis": "cyclenet.transforms",

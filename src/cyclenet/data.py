@@ -36,6 +36,10 @@ CYCLE_ATTRIBUTES: dict[str, CycleAttribute] = {
     "arc_sign": CycleAttribute((), 0),
     "pair_edges": CycleAttribute(("edges",), -1),
     "pair_projector": CycleAttribute((), 0),
+    "projector_sums": CycleAttribute((), 0),
+    "profile_edge": CycleAttribute(("edges",), 0),
+    "profile_values": CycleAttribute((), 0),
+    "profile_count": CycleAttribute((), 0),
     "cycle_incidence": CycleAttribute(("edges", "cycles"), -1),
     "cycle_sign": CycleAttribute((), 0),
     "cycle_length": CycleAttribute((), 0),
@@ -53,7 +57,8 @@ class CycleData(Data):
 
     `Data` guesses from the name of an attribute how to batch it; here a table says it,
     `CYCLE_ATTRIBUTES`. With n nodes, a arcs (columns of `edge_index`), m undirected edges, p pairs
-    of edges, g cycles of q edges in total, f faces of r edges in total, and b graphs:
+    of edges, r rows of profiles, g cycles of q edges in total, f faces of t edges in total, and b
+    graphs:
 
     | attribute | shape | holds |
     | --- | --- | --- |
@@ -62,13 +67,17 @@ class CycleData(Data):
     | `arc_sign` | a | +1 for an arc along its edge, -1 against it, 0 for an arc without an edge |
     | `pair_edges` | 2 p | ordered pairs of edges, equal ones included |
     | `pair_projector` | p | the entry of the cycle projector P at each pair |
+    | `projector_sums` | m 3 | diagonal of P, and sums of its rows: of entries, of sizes |
+    | `profile_edge` | r | the edge of each row of its profile |
+    | `profile_values` | r 8 | invariants of that edge with others; see `topology.edge_profiles` |
+    | `profile_count` | r | how many edges of the block share the row |
     | `cycle_incidence` | 2 q | pairs (edge, cycle), cycle after cycle, edges ascending |
     | `cycle_sign` | q | +1 where the cycle runs along the edge, -1 against it |
     | `cycle_length` | g | number of edges of each cycle, or their weight; ascending in a graph |
     | `num_cycles` | b | cycles listed here |
     | `num_relevant` | b | relevant cycles of the graph |
     | `unique` | b | whether the graph has only one shortest cycle basis |
-    | `face_incidence`, `face_sign`, `num_faces` | 2 r, r, b | as for cycles |
+    | `face_incidence`, `face_sign`, `num_faces` | 2 t, t, b | as for cycles |
 
     The laws. The edges give the arcs back: column i of `edge_index` is
     `edges[:, arc_to_edge[i]]`, turned around where `arc_sign[i]` is -1. Batching shifts ids and

@@ -14,10 +14,16 @@ from torch_geometric.data import Batch, Data, HeteroData, InMemoryDataset
 from torch_geometric.loader import DataLoader
 from torch_geometric.transforms import Compose, ToUndirected
 
-from cyclenet import AddCycleProjector, AddRelevantCycles, AddShortestCycleBasis, CycleData
+from cyclenet import (
+    AddCycleProfiles,
+    AddCycleProjector,
+    AddRelevantCycles,
+    AddShortestCycleBasis,
+    CycleData,
+)
 from cyclenet.topology import GraphError, edges_from_arcs
 
-TRANSFORMS = [AddShortestCycleBasis, AddRelevantCycles, AddCycleProjector]
+TRANSFORMS = [AddShortestCycleBasis, AddRelevantCycles, AddCycleProjector, AddCycleProfiles]
 TRIANGLE = torch.tensor([[0, 1, 0, 2, 1, 2], [1, 0, 2, 0, 2, 1]])
 # Something different from the default for every argument of every transform.
 OTHER_CHOICES = {

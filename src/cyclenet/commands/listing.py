@@ -18,6 +18,7 @@ COMMANDS = {
 TRANSFORMS = {
     "AddShortestCycleBasis": "one shortest cycle basis of each graph, as signed incidences",
     "AddRelevantCycles": "all relevant cycles, the same for every naming of the nodes",
+    "AddCycleProfiles": "what the projector says of each edge, the same for every naming",
     "AddCycleProjector": "the projector on the cycle space, within blocks",
 }
 

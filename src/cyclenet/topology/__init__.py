@@ -31,6 +31,7 @@ from cyclenet.topology.persistence import (
     extended_persistence,
     extended_persistence_diagrams,
 )
+from cyclenet.topology.profiles import EdgeProfiles, edge_profiles
 from cyclenet.topology.projector import (
     PackedProjectors,
     arc_projector,
@@ -50,6 +51,7 @@ __all__ = [
     "SATURATED",
     "Blocks",
     "CycleBasis",
+    "EdgeProfiles",
     "Eigenspaces",
     "ExtendedPersistence",
     "GraphError",
@@ -70,6 +72,7 @@ __all__ = [
     "cycle_projectors",
     "distance_labels",
     "distance_to_cycles",
+    "edge_profiles",
     "edges_from_arcs",
     "eigenspaces",
     "extended_persistence",

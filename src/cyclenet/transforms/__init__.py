@@ -2,9 +2,16 @@
 
 from cyclenet.transforms.arcs import CycleTransform
 from cyclenet.transforms.cycles import (
+    AddCycleProfiles,
     AddCycleProjector,
     AddRelevantCycles,
     AddShortestCycleBasis,
 )
 
-__all__ = ["AddCycleProjector", "AddRelevantCycles", "AddShortestCycleBasis", "CycleTransform"]
+__all__ = [
+    "AddCycleProfiles",
+    "AddCycleProjector",
+    "AddRelevantCycles",
+    "AddShortestCycleBasis",
+    "CycleTransform",
+]

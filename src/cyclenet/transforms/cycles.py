@@ -9,8 +9,10 @@ from cyclenet.data import CycleData
 from cyclenet.topology import (
     CycleBasis,
     GraphError,
+    PackedProjectors,
     UndirectedEdges,
     cycle_projectors,
+    edge_profiles,
     relevant_cycles,
     shortest_cycle_basis,
 )
@@ -179,11 +181,13 @@ class AddCycleProjector(CycleTransform):
     its higher node. So read |P|, P * P or the diagonal on edges; with the `arc_sign` of both arcs,
     P is sound on arcs.
 
-    Adds `edges`, `arc_to_edge`, `arc_sign`, `pair_edges` and `pair_projector`; see `CycleData`.
+    Adds `edges`, `arc_to_edge`, `arc_sign`, `pair_edges`, `pair_projector` and `projector_sums`;
+    see `CycleData`.
 
     Args:
         pairs: ``"blocks"`` stores the pairs inside blocks; ``"graph"`` all m x m of them, in the
-            order of the rows of P.
+            order of the rows of P; ``"none"`` only the diagonal and the sums of the rows, which
+            are all that the published architecture reads.
         max_memory: Bytes that the numbers of one graph may take. A larger graph is refused with
             `TooLargeError` before anything is allocated. None allows a quarter of the free
             memory, at most 4 GB.
@@ -199,7 +203,7 @@ class AddCycleProjector(CycleTransform):
         [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
 
-    pairs: Literal["blocks", "graph"] = "blocks"
+    pairs: Literal["blocks", "graph", "none"] = "blocks"
     max_memory: int | None = None
 
     def numbers(
@@ -235,10 +239,74 @@ class AddCycleProjector(CycleTransform):
             max_bytes=self.max_memory,
             **self.kept(),
         )
+        sums = {"projector_sums": _sums(packed, num_edges)}
+        if self.pairs == "none":
+            return sums
         if self.pairs == "blocks":
-            return {"pair_edges": packed.pair_edges, "pair_projector": packed.values}
+            return sums | {"pair_edges": packed.pair_edges, "pair_projector": packed.values}
         every_pair = np.indices((num_edges, num_edges)).reshape(2, -1)
-        return {"pair_edges": every_pair, "pair_projector": packed[0].reshape(-1)}
+        return sums | {"pair_edges": every_pair, "pair_projector": packed[0].reshape(-1)}
+
+
+def _sums(packed: PackedProjectors, num_edges: int) -> np.ndarray:
+    """The diagonal of P, and of each row the sum of its entries and of their absolute values."""
+    rows, columns = packed.pair_edges
+    values = packed.values
+    parts = (np.where(rows == columns, values, 0.0), values, np.abs(values))
+    sums = [np.bincount(rows, part, minlength=num_edges) for part in parts]
+    return np.stack(sums, axis=1).astype(np.float64)  # of no entries at all the sums are integers
+
+
+@dataclass(kw_only=True, eq=False)
+class AddCycleProfiles(CycleTransform):
+    r"""Adds the profile of every edge: what P says about it and each other edge, without signs.
+
+    Profiles do not depend on a choice of basis, on labels, order or orientation. A profile is a
+    multiset, stored as rows with counts: one row for each edge of a lone ring, 28 instead of 320
+    for an edge of a 4-CFI graph. `topology.edge_profiles` defines the numbers.
+
+    Adds `edges`, `arc_to_edge`, `arc_sign`, `profile_edge`, `profile_values` and `profile_count`;
+    see `CycleData`.
+
+    Args:
+        max_memory: Bytes that the work space of one graph may take. A larger graph is refused with
+            `TooLargeError`. None allows a quarter of the free memory, at most 4 GB.
+
+    The other arguments are those of `CycleTransform`.
+
+    Example:
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> triangle = torch.tensor([[0, 0, 1], [1, 2, 2]])
+        >>> data = AddCycleProfiles()(Data(edge_index=triangle, num_nodes=3))
+        >>> data.profile_edge.tolist(), data.profile_count.tolist()
+        ([0, 1, 2], [3, 3, 3])
+    """
+
+    max_memory: int | None = None
+
+    def numbers(
+        self, graph: CycleData, found: UndirectedEdges, num_nodes: int
+    ) -> dict[str, np.ndarray]:
+        """The profiles of one graph.
+
+        Args:
+            graph: Not needed here.
+            found: The undirected edges.
+            num_nodes: Number of nodes.
+
+        Returns:
+            The attributes that are added besides the edges.
+
+        Raises:
+            TooLargeError: If the work space would not fit.
+        """
+        profiles = edge_profiles(found.edges, num_nodes, max_bytes=self.max_memory, **self.kept())
+        return {
+            "profile_edge": profiles.edge,
+            "profile_values": profiles.values,
+            "profile_count": profiles.count,
+        }
 
 
 def _stored(basis: CycleBasis) -> dict[str, np.ndarray]:

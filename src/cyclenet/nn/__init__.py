@@ -1,0 +1,1 @@
+"""Networks: layers, encoders, backbones, and the model of the paper."""

@@ -1,0 +1,1 @@
+"""Building blocks of the networks. Rows are ragged: nothing here ever sees padding."""
