@@ -550,6 +550,9 @@ def test_a_tolerance_makes_decimal_sums_tie():
         ([[0], [1]], -1, GraphError, "num_nodes", None, "-1"),
         ([[0.0], [1.0]], 2, TypeError, None, None, "float64"),
         ([[False], [True]], 2, TypeError, None, None, "bool"),
+        ([[0], [1]], 2.0, TypeError, None, None, "`num_nodes` must be a whole number"),
+        ([[0], [1]], True, TypeError, None, None, "`num_nodes` must be a whole number"),
+        ([[0], [1]], np.array([2]), TypeError, None, None, "`num_nodes` must be a whole number"),
     ],
 )  # fmt: skip
 def test_bad_edges_are_refused(edges, num_nodes, kind, code, column, says):
@@ -601,7 +604,7 @@ def test_unknown_policies_are_refused(options):
         shortest_cycle_basis(*named_graphs.theta(), **options)
 
 
-@pytest.mark.parametrize("tolerance", [0.0, -1e-9, 1e-30])
+@pytest.mark.parametrize("tolerance", [0.0, -1e-9, 1e-30, np.nan, np.inf])
 def test_bad_tolerances_are_refused(tolerance):
     edges, num_nodes = named_graphs.theta()
     with refused(GraphError, "weight_tol", "weight_tol"):
