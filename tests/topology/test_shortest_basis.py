@@ -150,8 +150,8 @@ def test_all_graphs_with_up_to_seven_nodes_and_tied_weights():
             assert found[i].lengths.tolist() == [own[[*cycle]].sum() for cycle in expected]
 
 
-def test_a_seventh_of_the_atlas_has_the_weight_networkx_finds():
-    for edges, num_nodes in all_graphs()[::7]:
+def test_all_of_them_have_the_weight_networkx_finds():
+    for edges, num_nodes in all_graphs():
         weight = shortest_weight_by_networkx(edges, num_nodes)
         assert shortest_cycle_basis(edges, num_nodes).total_weight == weight
 
