@@ -152,6 +152,14 @@ def test_a_missing_extra_is_status_5_with_its_pip_line(tmp_path, monkeypatch, js
     assert answer["error"]["hint"] == "pip install 'cyclenet[chem]'"
 
 
+def test_without_networkx_graphs_are_not_drawn_but_inspected(tmp_path, monkeypatch, json_of):
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    assert json_of("inspect", "rook")[0] == 0
+    exit_code, answer = json_of("inspect", "rook", "--svg", str(tmp_path / "rook.svg"))
+    assert exit_code == 5
+    assert answer["error"]["hint"] == "pip install 'cyclenet[bench]'"
+
+
 def test_a_folder_that_cannot_be_written_is_status_5(tmp_path, json_of):
     blocked = tmp_path / "file"
     blocked.write_text("")
