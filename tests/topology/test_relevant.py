@@ -35,6 +35,7 @@ from cyclenet.topology import (
     GraphError,
     TooManyCycles,
     count_relevant_cycles,
+    cycle_projector,
     relevant,
     relevant_cycles,
     shortest_cycle_basis,
@@ -244,6 +245,22 @@ def test_graphs_of_the_second_example_have_32_triangles_and_the_squares_beyond_t
     assert len(triangles) == 32
     assert cycles_of(found) == [*by_length[3], *squares]
     assert not found.is_unique
+
+
+def test_copies_of_strongly_regular_graphs_have_the_same_relevant_cycles_and_projector():
+    rng = np.random.default_rng(0)
+    family = strongly_regular_graphs("sr351899")
+    for i in (0, 100, 226):
+        edges, num_nodes = family[i]
+        order = rng.permutation(edges.shape[1])
+        copy, _ = relabelled(edges[:, order], rng.permutation(num_nodes))
+        one, other = relevant_cycles(edges, num_nodes), relevant_cycles(copy, num_nodes)
+        assert one.num_relevant > one.betti_number == 281
+        through = [abs(found.incidence).sum(axis=1) for found in (one, other)]
+        assert through[0][order].tolist() == through[1].tolist()
+        assert one.lengths.tolist() == other.lengths.tolist()
+        size = abs(cycle_projector(edges, num_nodes))[np.ix_(order, order)]
+        np.testing.assert_allclose(size, abs(cycle_projector(copy, num_nodes)), atol=1e-12)
 
 
 def test_a_twisted_cfi_graph_needs_squares_beyond_its_triangles():
