@@ -152,6 +152,14 @@ def test_a_missing_extra_is_status_5_with_its_pip_line(tmp_path, monkeypatch, js
     assert answer["error"]["hint"] == "pip install 'cyclenet[chem]'"
 
 
+def test_without_networkx_graphs_are_not_drawn_but_inspected(tmp_path, monkeypatch, json_of):
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    assert json_of("inspect", "rook")[0] == 0
+    exit_code, answer = json_of("inspect", "rook", "--svg", str(tmp_path / "rook.svg"))
+    assert exit_code == 5
+    assert answer["error"]["hint"] == "pip install 'cyclenet[bench]'"
+
+
 def test_a_folder_that_cannot_be_written_is_status_5(tmp_path, json_of):
     blocked = tmp_path / "file"
     blocked.write_text("")
@@ -266,3 +274,27 @@ def test_a_reader_that_leaves_early_is_no_error():
         said = child.stderr.read()
         assert child.wait(timeout=60) == 0
     assert said == b""
+
+
+@pytest.mark.parametrize("stream", ["", ">&-", "2>&-", ">&- 2>&-"])
+@pytest.mark.parametrize(("words", "exit_code"), [("list --json", 0), ("list", 0), ("nope", 2)])
+def test_a_stream_that_is_closed_changes_no_status(words, exit_code, stream):
+    done = in_shell(f"{words} {stream}")
+    assert done.returncode == exit_code
+    assert "Traceback" not in done.stderr
+    assert "error:" not in done.stdout
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("words", ["list", "list --json"])
+def test_a_disk_that_is_full_is_status_5_in_one_sentence(words):
+    done = in_shell(f"{words} >/dev/full")
+    assert done.returncode == 5
+    assert done.stderr.startswith("error: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def in_shell(line):
+    """The program with the redirections of a shell."""
+    command = ["sh", "-c", f'"$0" -m cyclenet {line}', sys.executable]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)

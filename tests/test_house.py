@@ -171,6 +171,31 @@ def test_every_module_imports():
             importlib.import_module(module.name)
 
 
+# What a plain installation lacks. networkx is not among it: torch brings it.
+OPTIONAL = ["gudhi", "skimage", "rdkit", "dask", "distributed", "pyarrow", "tensorboard", "igraph"]
+
+WITHOUT = """
+import sys
+for name in sys.argv[1].split():
+    sys.modules[name] = None
+import importlib, pkgutil, warnings
+warnings.simplefilter("ignore")
+import cyclenet
+from cyclenet.cli import main
+for module in pkgutil.walk_packages(cyclenet.__path__, "cyclenet."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+assert main(["inspect", "rook", "--svg", "rook.svg"]) == 0
+assert main(["inspect", "molecules:0"]) == main(["demo"]) == main(["doctor"]) == 0
+"""
+
+
+def test_nothing_optional_is_needed(tmp_path):
+    command = [sys.executable, "-c", WITHOUT, " ".join(OPTIONAL)]
+    subprocess.run(command, check=True, capture_output=True, timeout=300, cwd=tmp_path)
+    assert (tmp_path / "rook.svg").exists()
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
     """The wheel, built from the checkout with the builder that is installed."""

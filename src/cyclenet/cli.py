@@ -65,6 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         data, 5 something missing or full, 130 interrupted, 143 terminated.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    _open_closed_streams()
     door = _Door(words)
     try:
         with _stoppable(), door.listening():
@@ -79,6 +80,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return door.answered(answer)
     except BrokenPipeError:
         return _pipe_closed()
+    except OSError as error:  # a full disk behind stdout
+        _leave_stdout()
+        return door.failed(error)
 
 
 class _Stopped(BaseException):
@@ -393,12 +397,23 @@ def _stoppable() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def _open_closed_streams() -> None:
+    """Give the process the output streams it was started without (`>&-` in a shell)."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
+
+
 def _pipe_closed() -> int:
     """The reader of our output left, as `head` does: not an error, and nothing more to say."""
-    # The interpreter flushes stdout once more on its way out.
+    _leave_stdout()
+    return 0
+
+
+def _leave_stdout() -> None:
+    """Drop what cannot be written; the interpreter flushes stdout once more on its way out."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
 
 
 def _write_log(error: Exception) -> str | None:

@@ -1,8 +1,10 @@
 """`doctor` tells what is missing and what that switches off."""
 
+import sys
 from importlib.metadata import PackageNotFoundError, version
 
 from cyclenet.commands import doctor
+from cyclenet.topology import memory
 
 
 def test_versions_are_those_installed():
@@ -10,6 +12,19 @@ def test_versions_are_those_installed():
     assert result["core"]["numpy"] == version("numpy")
     assert result["disk_free_bytes"] > 0
     assert result["numba_cache"]["kernels"] >= 0
+
+
+def test_free_memory_is_what_refusals_go_by(monkeypatch):
+    monkeypatch.setattr(memory, "free_bytes", lambda: 123)
+    assert doctor.examine().result["memory_free_bytes"] == 123
+
+
+def test_without_numba_the_doctor_still_answers(monkeypatch):
+    monkeypatch.setattr(doctor, "version", without("numba"))
+    monkeypatch.setitem(sys.modules, "cyclenet.topology.memory", None)
+    outcome = doctor.examine()
+    assert outcome.exit_code == 5
+    assert outcome.result["memory_free_bytes"] is None
 
 
 def test_a_missing_extra_is_no_failure_but_told(monkeypatch):

@@ -68,6 +68,14 @@ def test_a_mistyped_source_offers_the_nearest(text, nearest):
     assert caught.value.nearest == nearest
 
 
+@pytest.mark.parametrize(("text", "example"), [("tu:", "tu:MUTAG"), ("cfi", "cfi:4:1")])
+def test_a_source_without_its_argument_comes_with_an_example(text, example):
+    with pytest.raises(UnknownName) as caught:
+        open_source(text)
+    assert caught.value.hint == example
+    assert caught.value.nearest != text
+
+
 @pytest.mark.parametrize(
     "text",
     ["rook:1", "sr:sr16622:2", "cfi:1", "cfi:x", "cfi:3:9", "cfi:3:1:1", "a.txt", "tu:X:1:2"],

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import edge_weights, examples, graphs, weighted_graphs
 
-from cyclenet.topology.errors import GraphError
+from cyclenet.topology import homology
+from cyclenet.topology.errors import GraphError, TooLargeError
 from cyclenet.topology.homology import (
     SimplicialDistances,
     distance_labels,
@@ -198,6 +199,25 @@ def test_relevant_cycles_of_a_filled_complex_are_not_counted():
     basis = shortest_homology_basis(*annulus())
     with pytest.raises(NotImplementedError, match="shortest_cycle_basis"):
         _ = basis.num_relevant
+
+
+def test_a_complex_that_would_not_fit_is_refused_before_it_is_worked_on(monkeypatch):
+    def must_not_be_called(*_):
+        raise AssertionError("the work has begun")
+
+    monkeypatch.setattr(homology, "edge_annotations", must_not_be_called)
+    edges, num_nodes = named_graphs.grid(100, 100)
+    strip = np.concatenate((edges, [[0], [101]]), axis=1)
+    face = np.array([[0], [1], [101]])
+    with pytest.raises(TooLargeError, match="homology basis") as caught:
+        shortest_homology_basis(strip, face, num_nodes)
+    error = caught.value
+    assert error.num_edges == error.largest_block == strip.shape[1]
+    assert error.bytes_needed > error.max_bytes
+    with pytest.raises(TooLargeError):
+        shortest_homology_basis(*annulus(), max_bytes=1000)
+    with pytest.raises(TooLargeError):
+        shortest_homology_basis(*named_graphs.complete(20)[:1], None, 20, max_bytes=1000)
 
 
 def test_negative_lengths_are_refused():

@@ -2,6 +2,7 @@ import named_graphs
 import numpy as np
 import oracles
 import pytest
+from bad_input import refused
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples, graphs, relabelled, relabellings
@@ -107,6 +108,12 @@ def test_an_isolated_node_is_a_component_of_no_height():
     nothing = np.zeros((2, 0), dtype=np.int64)
     found = extended_persistence_diagrams(nothing, 1, np.array([2.5]))
     assert as_rows(found.components) == [(2.5, 2.5)]
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.0, 3j], ["1", "2", "3"], [None, 1.0, 2.0]])
+def test_values_must_be_real_numbers(values):
+    with refused(TypeError, "`node_values` must hold real numbers"):
+        extended_persistence(*named_graphs.cycle(3), np.array(values))
 
 
 @pytest.mark.parametrize(

@@ -256,8 +256,11 @@ def test_the_size_is_known_before_memory_is_taken():
     assert error.bytes_needed > 8 * 760**2 > error.max_bytes == 10**6
     with pytest.raises(TooLargeError, match="list of projector entries"):
         cycle_projectors(edges, np.array([0, 760]), num_nodes, max_bytes=10**6)
-    with pytest.raises(TooLargeError, match="diagonal"):
-        projector_diagonal(*named_graphs.grid(30, 30), max_bytes=10**5)
+    edges, num_nodes = named_graphs.grid(30, 30)
+    with_tail = np.concatenate((edges, [[num_nodes - 1], [num_nodes]]), axis=1)
+    with pytest.raises(TooLargeError, match="diagonal") as caught:
+        projector_diagonal(with_tail, num_nodes + 1, max_bytes=10**5)
+    assert (caught.value.num_edges, caught.value.largest_block) == (1741, 1740)
 
 
 def test_a_million_edges_are_refused_in_no_time():

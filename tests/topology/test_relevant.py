@@ -35,6 +35,7 @@ from cyclenet.topology import (
     GraphError,
     TooManyCycles,
     count_relevant_cycles,
+    cycle_projector,
     relevant,
     relevant_cycles,
     shortest_cycle_basis,
@@ -246,6 +247,22 @@ def test_graphs_of_the_second_example_have_32_triangles_and_the_squares_beyond_t
     assert not found.is_unique
 
 
+def test_copies_of_strongly_regular_graphs_have_the_same_relevant_cycles_and_projector():
+    rng = np.random.default_rng(0)
+    family = strongly_regular_graphs("sr351899")
+    for i in (0, 100, 226):
+        edges, num_nodes = family[i]
+        order = rng.permutation(edges.shape[1])
+        copy, _ = relabelled(edges[:, order], rng.permutation(num_nodes))
+        one, other = relevant_cycles(edges, num_nodes), relevant_cycles(copy, num_nodes)
+        assert one.num_relevant > one.betti_number == 281
+        through = [abs(found.incidence).sum(axis=1) for found in (one, other)]
+        assert through[0][order].tolist() == through[1].tolist()
+        assert one.lengths.tolist() == other.lengths.tolist()
+        size = abs(cycle_projector(edges, num_nodes))[np.ix_(order, order)]
+        np.testing.assert_allclose(size, abs(cycle_projector(copy, num_nodes)), atol=1e-12)
+
+
 def test_a_twisted_cfi_graph_needs_squares_beyond_its_triangles():
     found = relevant_cycles(*cfi_graph(4, 1))
     lengths, counts = np.unique(found.lengths, return_counts=True)
@@ -320,6 +337,29 @@ def test_a_free_tree_joins_its_nodes_into_one():
         assert tree_free == bool((found.lengths > 0).all())
 
 
+def test_cycles_led_through_free_edges_do_not_depend_on_how_many_are_at_once(monkeypatch):
+    edges, num_nodes = named_graphs.grid(5, 6)
+    weights = np.ones(edges.shape[1])
+    weights[[0, 7, 20, 30]] = 0.0
+    together = relevant_cycles(edges, num_nodes, weights)
+    assert_all_relevant_cycles(edges, num_nodes, together, weights)
+    monkeypatch.setattr(relevant, "CYCLES_AT_ONCE", 3)
+    assert cycles_of(relevant_cycles(edges, num_nodes, weights)) == cycles_of(together)
+
+
+def test_the_memory_allowed_holds_around_free_edges_too(monkeypatch):
+    solve, allowed = relevant.solve_blocks, []
+
+    def noting(*arguments):
+        allowed.append(arguments[-1])
+        return solve(*arguments)
+
+    monkeypatch.setattr(relevant, "solve_blocks", noting)
+    edges, num_nodes = named_graphs.theta()
+    relevant_cycles(edges, num_nodes, np.array([0.0, 1, 1, 1, 1]), max_bytes=12345)
+    assert allowed and set(allowed) == {12345}
+
+
 def test_a_free_cycle_alone_in_its_block_is_one_relevant_cycle():
     edges, num_nodes = named_graphs.bowtie()
     weights = np.array([0.0, 0, 1, 1, 0, 1])
@@ -335,8 +375,9 @@ def test_a_free_cycle_that_shares_a_block_makes_the_basis_ambiguous():
     basis = shortest_cycle_basis(edges, num_nodes, weights)
     assert cycles_of(basis) == [(0, 1, 3), (0, 2, 4)]
     assert basis.num_relevant == SATURATED and not basis.is_unique
-    with refused(TooManyCycles, str(SATURATED)):
-        relevant_cycles(edges, num_nodes, weights)
+    for cap in (1000, SATURATED):
+        with refused(TooManyCycles, str(SATURATED)):
+            relevant_cycles(edges, num_nodes, weights, max_cycles=cap)
 
 
 # What comes in

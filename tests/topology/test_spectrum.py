@@ -1,4 +1,3 @@
-import inspect
 import itertools
 from fractions import Fraction
 
@@ -6,11 +5,12 @@ import named_graphs
 import numpy as np
 import oracles
 import pytest
+from bad_input import refused
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples, graphs, relabelled, relabellings
 
-from cyclenet.topology.errors import GraphError
+from cyclenet.topology.errors import GraphError, TooLargeError
 from cyclenet.topology.spectrum import eigenspaces, hodge_eigenspaces
 
 NORMALIZATIONS = ["none", "symmetric"]
@@ -170,8 +170,22 @@ def test_filling_a_triangle_leaves_no_harmonic_space():
     assert found.multiplicities[0] == 1
 
 
-def test_an_unknown_normalization_is_named():
-    # Under test the annotations are checked first; users meet the message.
-    unchecked = inspect.unwrap(eigenspaces)
-    with pytest.raises(ValueError, match="normalization"):
-        unchecked(*named_graphs.cycle(3), normalization="random")
+@pytest.mark.parametrize("function", [eigenspaces, hodge_eigenspaces])
+def test_a_graph_too_large_for_dense_matrices_is_refused_before_they_are_made(function):
+    edges, num_nodes = named_graphs.grid(20, 20)
+    with pytest.raises(TooLargeError, match="eigenspaces") as caught:
+        function(edges, num_nodes, max_bytes=10**6)
+    error = caught.value
+    assert error.num_edges == error.largest_block == 760
+    assert error.bytes_needed > 8 * 400**2 and error.max_bytes == 10**6
+    edges, num_nodes = named_graphs.path(1_000_000)
+    with pytest.raises(TooLargeError):
+        function(edges, num_nodes)
+
+
+def test_an_unknown_choice_is_named():
+    for function in (eigenspaces, hodge_eigenspaces):
+        with refused(ValueError, "on_ambiguous"):
+            function(*named_graphs.cycle(3), on_ambiguous="mrege")
+    with refused(ValueError, "normalization"):
+        eigenspaces(*named_graphs.cycle(3), normalization="random")

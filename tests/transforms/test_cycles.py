@@ -302,6 +302,19 @@ def test_a_projector_beyond_the_memory_allowed_is_refused(pairs):
     assert AddCycleProjector(pairs=pairs, max_memory=10**6)(rook).pair_edges.size(1) == 48**2
 
 
+def test_all_pairs_count_those_inside_blocks_twice():
+    with refused(TooLargeError, f"needs {24 * 2 * 48**2} bytes"):
+        AddCycleProjector(pairs="graph", max_memory=1000)(both_directions(named_graphs.rook()))
+
+
+@pytest.mark.parametrize("transform", [AddShortestCycleBasis, AddRelevantCycles])
+def test_a_basis_beyond_the_memory_allowed_is_refused(transform):
+    complete = both_directions(named_graphs.complete(20))
+    with refused(TooLargeError, "m = 190 edges, 190 .* limit is 1000 bytes; try: ", "too_large"):
+        transform(max_memory=1000)(complete)
+    assert transform(max_memory=10**6)(complete).num_cycles.item() >= 171
+
+
 def test_loops_and_parallel_edges_have_their_place_in_the_projector():
     data = Data(edge_index=torch.tensor([[0, 0, 1], [1, 1, 1]]), num_nodes=2)
     add = AddCycleProjector(self_loops="cycle", multi_edges="distinct", dtype=torch.float64)

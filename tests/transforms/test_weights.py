@@ -127,7 +127,7 @@ BAD_WEIGHTS = {
     "two columns": (torch.ones(6, 2), r"\(6, 2\)$", "weight_shape"),
     "missing": (None, r"`length` is None; .* has \['edge_index', 'num_nodes'\]", "weight_missing"),
     "a list": ([1.0] * 6, "`length` is list", "weight_missing"),
-    "complex": (torch.ones(6, dtype=torch.complex64), "one real number", "weight_missing"),
+    "complex": (torch.ones(6, dtype=torch.complex64), "is torch.complex64;", "weight_missing"),
 }  # fmt: skip
 
 

@@ -75,11 +75,12 @@ def _gpus() -> list[str]:
 
 
 def _free_memory() -> int | None:
-    """Memory that can be taken without swapping; None where the system does not say."""
+    """Memory that can be taken without swapping; None where nobody can say."""
     try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
+        from cyclenet.topology.memory import free_bytes
+    except ImportError:  # something of the core is missing, which is told elsewhere
         return None
+    return free_bytes()
 
 
 def _numba_cache() -> dict[str, Any]:

@@ -28,7 +28,7 @@ class UnknownName(BadArgument):
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, hint: str) -> None:
-        near = get_close_matches(name, list(known), n=1, cutoff=0.5)
+        near = get_close_matches(name, [other for other in known if other != name], 1, cutoff=0.5)
         offer = f"; did you mean {near[0]!r}?" if near else ""
         message = f"there is no {kind} called {name!r}{offer}"
         super().__init__(message, hint=hint)

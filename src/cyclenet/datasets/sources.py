@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from cyclenet.datasets.catalog import FILE_SUFFIXES, NUM_ARGUMENTS
+from cyclenet.datasets.catalog import FILE_SUFFIXES, NUM_ARGUMENTS, SOURCE_KINDS
 from cyclenet.datasets.cfi import cfi_graph, rook_graph, shrikhande_graph
 from cyclenet.datasets.edge_list import read_edge_list
 from cyclenet.datasets.errors import BadArgument, DataFileError, UnknownName
@@ -84,7 +84,8 @@ def _open(source: str, data_root: Path) -> tuple[GraphSequence, tuple[str, ...]]
         arguments = argument.split(":") if argument else []
         least, most = NUM_ARGUMENTS[word]
         if not least <= len(arguments) <= most:
-            raise UnknownName("source", source, _names(), hint=_HINT)
+            example = next(kind.example for kind in SOURCE_KINDS if kind.pattern.startswith(word))
+            raise UnknownName("source", source, _names(), hint=example)
         return _open_named(word, arguments, data_root)
     if not source.endswith(FILE_SUFFIXES):
         if Path(source).suffix or Path(source).exists():

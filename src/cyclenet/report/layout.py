@@ -1,10 +1,13 @@
 """Where to put the nodes of a graph on paper: the same place every time."""
 
 from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
 
-import networkx as nx
 import numpy as np
 from jaxtyping import Float, Int
+
+from cyclenet.datasets.errors import MissingExtra
 
 # Minimising all pairwise tensions is the prettiest layout and cubic in the number of nodes.
 _MOST_FOR_TENSIONS = 150
@@ -27,7 +30,11 @@ def node_positions(edges: Int[np.ndarray, "2 m"], num_nodes: int) -> Float[np.nd
 
     Returns:
         The places; equal input gives equal output.
+
+    Raises:
+        MissingExtra: If networkx is not installed.
     """
+    nx = _networkx()
     graph = nx.Graph()
     graph.add_nodes_from(range(num_nodes))
     graph.add_edges_from(edges.T.tolist())
@@ -44,7 +51,16 @@ def node_positions(edges: Int[np.ndarray, "2 m"], num_nodes: int) -> Float[np.nd
     return np.round(_into_square(positions), _DECIMALS) + 0.0
 
 
-def _component_positions(graph: nx.Graph, nodes: list[int]) -> Float[np.ndarray, "n 2"]:
+def _networkx() -> ModuleType:
+    """networkx, imported when something is drawn."""
+    try:
+        import networkx
+    except ImportError:
+        raise MissingExtra("networkx", extra="bench", needed_for="drawing a graph") from None
+    return networkx
+
+
+def _component_positions(graph: Any, nodes: list[int]) -> Float[np.ndarray, "n 2"]:
     """Places of one connected graph, its lower left corner at (0, 0), edges about 1 long."""
     if len(nodes) == 1:
         return np.zeros((1, 2))
@@ -63,8 +79,9 @@ def _component_positions(graph: nx.Graph, nodes: list[int]) -> Float[np.ndarray,
     return (array - array.min(axis=0)) / max(length, 1e-9)
 
 
-def _attempts(graph: nx.Graph) -> Iterator[dict[int, np.ndarray]]:
+def _attempts(graph: Any) -> Iterator[dict[int, np.ndarray]]:
     """Layouts to choose from, made one by one: minima of the tensions from different starts."""
+    nx = _networkx()
     if len(graph) > _MOST_FOR_TENSIONS:
         yield nx.spring_layout(graph, seed=_SPRING_SEED, iterations=100)
         return

@@ -216,7 +216,7 @@ def project_block(
 
 
 def effective_resistances(
-    edges: Int[np.ndarray, "2 m"], max_bytes: int | None
+    edges: Int[np.ndarray, "2 m"], num_edges: int, max_bytes: int | None
 ) -> Float[np.ndarray, " m"]:
     r"""Effective resistance between the ends of every edge of one block.
 
@@ -224,6 +224,7 @@ def effective_resistances(
 
     Args:
         edges: The edges of the block, with the node names of the graph.
+        num_edges: Number of edges of the graph, for the error.
         max_bytes: The memory limit, as for `require_memory`.
 
     Returns:
@@ -245,7 +246,7 @@ def effective_resistances(
     require_memory(
         "the diagonal of the projector",
         8 * nodes.size**2,
-        num_edges=edges.shape[1],
+        num_edges=num_edges,
         largest_block=edges.shape[1],
         hint="a larger max_bytes; many cycles cross each other in this block",
         max_bytes=max_bytes,

@@ -1,5 +1,6 @@
 """From arcs to undirected edges, and the strict checks every function here starts with."""
 
+from operator import index
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -229,7 +230,7 @@ def _as_node_pairs(pairs: object, num_nodes: int, *, name: str) -> np.ndarray:
             f"`{name}` must have shape (2, number of {name}), but its shape is {array.shape}{hint}",
             code="edges_shape",
         )
-    if isinstance(num_nodes, bool) or not hasattr(num_nodes, "__index__"):
+    if isinstance(num_nodes, bool) or not _is_whole(num_nodes):
         raise TypeError(f"`num_nodes` must be a whole number, but it is {num_nodes!r}")
     if not 0 <= num_nodes <= MOST_NODES:
         raise GraphError(
@@ -247,6 +248,15 @@ def _as_node_pairs(pairs: object, num_nodes: int, *, name: str) -> np.ndarray:
             column=column,
         )
     return array
+
+
+def _is_whole(value: object) -> bool:
+    """Whether Python takes it as an integer; arrays claim so by their type, whatever their size."""
+    try:
+        index(value)  # pyright: ignore[reportArgumentType]
+    except TypeError:
+        return False
+    return True
 
 
 def _copy_numbers(key: np.ndarray) -> np.ndarray:

@@ -80,8 +80,8 @@ def whole_lengths(
         The lengths and the keys to search with. Weights of no group have length 1.
 
     Raises:
-        GraphError: If `weight_tol` is not positive, or too small for the sum of the weights, or if
-            that sum is not finite.
+        GraphError: If `weight_tol` is not positive and finite, or too small for the sum of the
+            weights, or if that sum is not finite.
     """
     group = np.zeros(weights.size, dtype=np.int64) if group is None else group
     inside = group >= 0
@@ -126,9 +126,9 @@ def _check_sums(
         return
     total = float(sums.max(initial=0.0))
     most = 2.0 ** (LENGTH_BITS - int(counts.max(initial=1)).bit_length())
-    if not (weight_tol > 0 and total / weight_tol < most):
+    if not (0 < weight_tol < np.inf and total / weight_tol < most):
         raise GraphError(
-            "`weight_tol` must be positive and not below 2^-40 or so of the sum of the "
+            "`weight_tol` must be positive, finite and not below 2^-40 or so of the sum of the "
             f"weights, {total}, but it is {weight_tol}; try: {max(total, 1.0) * 1e-9:.1g}",
             code="weight_tol",
         )

@@ -61,6 +61,7 @@ def extended_persistence(
     Raises:
         GraphError: If an edge is a loop, repeated, reversed, or mentions a missing node, or a
             value is missing or not finite.
+        TypeError: If the values are not real numbers.
 
     Example:
         >>> square = np.array([[0, 0, 1, 2], [1, 2, 3, 3]])
@@ -146,7 +147,10 @@ def _join_upwards(
 
 
 def _check_values(node_values: Shaped[np.ndarray, " n"], num_nodes: int) -> np.ndarray:
-    values = np.ascontiguousarray(node_values, dtype=np.float64)
+    values = np.asarray(node_values)
+    if values.dtype.kind not in "fiub":
+        raise TypeError(f"`node_values` must hold real numbers, but their dtype is {values.dtype}")
+    values = np.ascontiguousarray(values, dtype=np.float64)
     if values.shape != (num_nodes,):
         raise GraphError(
             f"`node_values` must hold one number for each of the {num_nodes} nodes, but its shape "

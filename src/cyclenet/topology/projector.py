@@ -236,7 +236,7 @@ def projector_diagonal(
     ends = np.cumsum(found.sizes)
     for b in np.flatnonzero(found.betti > 1):
         rows = inside[ends[b] - found.sizes[b] : ends[b]]
-        diagonal[rows] = 1.0 - effective_resistances(edges[:, rows], max_bytes)
+        diagonal[rows] = 1.0 - effective_resistances(edges[:, rows], edges.shape[1], max_bytes)
     return diagonal
 
 

@@ -20,11 +20,14 @@ from cyclenet.topology.cycle_basis import SATURATED, CycleBasis, cycles_in_order
 from cyclenet.topology.edges import check_edges, check_weights
 from cyclenet.topology.errors import TooManyCycles
 from cyclenet.topology.families import list_relevant
-from cyclenet.topology.forest import forest_of
+from cyclenet.topology.forest import SpanningForest, forest_of
 from cyclenet.topology.incidence import num_components
 from cyclenet.topology.lengths import WholeLengths, whole_lengths
 
 MAX_CYCLES = 100_000
+
+# Cycles that are led through edges of length zero at once: a byte for each and every node.
+CYCLES_AT_ONCE = 1024
 
 
 def relevant_cycles(
@@ -75,7 +78,7 @@ def relevant_cycles(
         count = count_of_graph(edges, num_nodes, lengths, max_bytes)
         _check_count(count, max_cycles)
         betti = edges.shape[1] - num_nodes + num_components(edges, num_nodes)
-        cycles = _list_around_zeros(edges, num_nodes, whole.lengths)
+        cycles = _list_around_zeros(edges, num_nodes, whole.lengths, max_bytes)
         listed = [edge for cycle in cycles for edge in cycle]
         pointers = np.cumsum([0, *map(len, cycles)])
         sums = whole.sums(np.array(listed, dtype=np.int64), pointers)
@@ -238,12 +241,16 @@ def _list_cycles(
 
 
 def _check_count(count: int, max_cycles: int) -> None:
-    if count > max_cycles:
+    # A count that has stopped at its limit is no number one could list up to.
+    if count > max_cycles or count == SATURATED:
         raise TooManyCycles(count, max_cycles)
 
 
 def _list_around_zeros(
-    edges: Int[np.ndarray, "2 m"], num_nodes: int, lengths: Int[np.ndarray, " m"]
+    edges: Int[np.ndarray, "2 m"],
+    num_nodes: int,
+    lengths: Int[np.ndarray, " m"],
+    max_bytes: int | None,
 ) -> list[list[int]]:
     """The same with edges of length zero: each cycle takes the only way through them.
 
@@ -254,24 +261,36 @@ def _list_around_zeros(
     """
     zero, positive = np.flatnonzero(lengths == 0), np.flatnonzero(lengths > 0)
     free = blocks_of(edges[:, zero], num_nodes)
-    rings = [zero[free.edge_block == b].tolist() for b in range(free.num_blocks)]
+    inside = np.argsort(free.edge_block, kind="stable")[np.count_nonzero(free.bridges) :]
+    rings = [ring.tolist() for ring in np.split(zero[inside], np.cumsum(free.sizes))[:-1]]
     contracted, count = _contract(edges[:, positive], edges[:, zero], num_nodes)
     (pointers, listed, _, _), _ = _list_cycles(
-        contracted, count, lengths[positive], SATURATED, None
+        contracted, count, lengths[positive], SATURATED, max_bytes
     )
     cycles = [positive[listed[first:last]] for first, last in pairwise(pointers)]
     forest = forest_of(edges[:, zero], num_nodes)
+    closed = []
+    for first in range(0, len(cycles), CYCLES_AT_ONCE):
+        closed += _led_through(edges, cycles[first : first + CYCLES_AT_ONCE], zero, forest)
+    return rings + closed
+
+
+def _led_through(
+    edges: Int[np.ndarray, "2 m"],
+    cycles: list[np.ndarray],
+    zero: np.ndarray,
+    forest: SpanningForest,
+) -> list[list[int]]:
+    """Cycles of the contracted graph, closed along a forest of the edges of length zero."""
     # A forest edge is on the cycle if an odd number of its loose ends lies below that edge.
-    loose = np.zeros((num_nodes, len(cycles)), dtype=np.int64)
+    loose = np.zeros((forest.parent.size, len(cycles)), dtype=bool)
     for k, cycle in enumerate(cycles):
-        np.add.at(loose[:, k], edges[:, cycle].ravel(), 1)
+        np.logical_xor.at(loose[:, k], edges[:, cycle].ravel(), True)
     for v in forest.order[::-1]:
         if forest.parent[v] >= 0:
-            loose[forest.parent[v]] += loose[v]
+            loose[forest.parent[v]] ^= loose[v]
     below = np.flatnonzero(forest.parent >= 0)
-    taken = loose[below] % 2 == 1
-    closed = [
-        sorted([*cycle.tolist(), *zero[forest.parent_edge[below[taken[:, k]]]].tolist()])
+    return [
+        sorted([*cycle.tolist(), *zero[forest.parent_edge[below[loose[below, k]]]].tolist()])
         for k, cycle in enumerate(cycles)
     ]
-    return rings + closed

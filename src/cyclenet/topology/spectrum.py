@@ -16,13 +16,19 @@ import scipy.sparse
 from jaxtyping import Float, Int, Integer
 from scipy.sparse.csgraph import connected_components
 
-from cyclenet.topology.edges import check_edges
+from cyclenet.topology.blocks import blocks_of
+from cyclenet.topology.edges import check_choice, check_edges
 from cyclenet.topology.errors import GraphError
 from cyclenet.topology.incidence import Faces, betti_number, hodge_laplacian, incidence_of
+from cyclenet.topology.memory import require_memory
 from cyclenet.topology.modular import PRIME, Residues, minimal_polynomial
 
 # Two independent random choices: both are unlucky for fewer than one matrix in 10^11 (n = 1000).
 SEEDS = (1, 2)
+
+# Matrices of the size of the Laplacian that are held at once, by the solver and by the check of its
+# answer: measured, 4.7.
+MATRICES_AT_ONCE = 5
 
 # Rounding in the check of the eigenpairs itself, in units of n * eps * norm.
 ROUNDING = 4
@@ -72,6 +78,7 @@ def eigenspaces(
     *,
     normalization: Literal["none", "symmetric"] = "none",
     on_ambiguous: Literal["raise", "merge"] = "raise",
+    max_bytes: int | None = None,
 ) -> Eigenspaces:
     r"""Eigenspaces of the node Laplacian of a graph.
 
@@ -86,6 +93,8 @@ def eigenspaces(
         on_ambiguous: What to do when different eigenvalues are closer than float64 can tell
             apart (two equal ends of a long path do that): ``"merge"`` gives them one common space
             and `is_exact` is False.
+        max_bytes: Refuse to take more memory than this; None means a quarter of what is free, at
+            most 4 GB.
 
     Returns:
         The eigenspaces; relabelling the nodes permutes the rows of their projectors.
@@ -93,22 +102,22 @@ def eigenspaces(
     Raises:
         GraphError: If an edge is a loop, repeated, reversed, or mentions a missing node, or the
             spectrum is ambiguous.
-        ValueError: If `normalization` is none of the two.
+        TooLargeError: If the dense matrices would not fit; nothing has been allocated then.
+        ValueError: If `normalization` or `on_ambiguous` is none of its two choices.
 
     Example:
         >>> found = eigenspaces(np.array([[0, 0, 1], [1, 2, 2]]), 3)
         >>> found.values.round(9).tolist(), found.multiplicities.tolist()
         ([0.0, 3.0], [1, 2])
     """
-    if normalization not in ("none", "symmetric"):
-        raise ValueError(
-            f"`normalization` must be 'none' or 'symmetric', but it is {normalization!r}"
-        )
+    check_choice("normalization", normalization, ("none", "symmetric"))
+    check_choice("on_ambiguous", on_ambiguous, ("raise", "merge"))
     edges = check_edges(edges, num_nodes)
+    _require_room(num_nodes, edges, num_nodes, max_bytes)
     degree = np.bincount(edges.ravel(), minlength=num_nodes)
     down = incidence_of(edges, num_nodes)
     laplacian = scipy.sparse.csr_array(down @ down.T)
-    dense = laplacian.toarray().astype(np.float64)
+    dense = laplacian.astype(np.float64).toarray()
     if normalization == "symmetric":
         root = np.sqrt(np.maximum(degree, 1))
         dense /= root[:, None] * root[None, :]
@@ -133,6 +142,7 @@ def hodge_eigenspaces(
     faces: Faces | None = None,
     *,
     on_ambiguous: Literal["raise", "merge"] = "raise",
+    max_bytes: int | None = None,
 ) -> Eigenspaces:
     """Eigenspaces of the Hodge 1-Laplacian, with or without faces.
 
@@ -144,6 +154,7 @@ def hodge_eigenspaces(
         num_nodes: Number of nodes.
         faces: As for `face_incidence`, or None for a graph.
         on_ambiguous: As for `eigenspaces`.
+        max_bytes: As for `eigenspaces`.
 
     Returns:
         The eigenspaces; reversing an edge flips its row in every basis.
@@ -151,19 +162,38 @@ def hodge_eigenspaces(
     Raises:
         GraphError: If the edges or the faces are not what `face_incidence` expects, or the
             spectrum is ambiguous.
+        TooLargeError: If the dense matrices would not fit; nothing has been allocated then.
+        ValueError: If `on_ambiguous` is none of its two choices.
 
     Example:
         >>> hodge_eigenspaces(np.array([[0, 0, 1], [1, 2, 2]]), 3).values.round(9).tolist()
         [0.0, 3.0]
     """
+    check_choice("on_ambiguous", on_ambiguous, ("raise", "merge"))
+    edges = check_edges(edges, num_nodes)
+    _require_room(edges.shape[1], edges, num_nodes, max_bytes)
     laplacian = hodge_laplacian(edges, num_nodes, faces)
-    values, vectors, bound = _eigenpairs(laplacian.toarray().astype(np.float64))
+    values, vectors, bound = _eigenpairs(laplacian.astype(np.float64).toarray())
 
     def apply(vector: Residues) -> Residues:
         return laplacian @ vector
 
     nullity = None if faces is not None else betti_number(edges, num_nodes)
     return _grouped(values, vectors, bound, nullity, apply, on_ambiguous)
+
+
+def _require_room(
+    size: int, edges: Int[np.ndarray, "2 m"], num_nodes: int, max_bytes: int | None
+) -> None:
+    """Refuse a matrix of this many rows and columns if its eigenvectors would not fit."""
+    require_memory(
+        "the eigenspaces",
+        8 * MATRICES_AT_ONCE * size**2,
+        num_edges=edges.shape[1],
+        largest_block=blocks_of(edges, num_nodes).largest,
+        hint="a larger `max_bytes`, or a sparse solver for a few of the eigenpairs",
+        max_bytes=max_bytes,
+    )
 
 
 def _eigenpairs(

@@ -79,6 +79,7 @@ class AddShortestCycleBasis(CycleTransform):
 
         Raises:
             GraphError: If the weights are not sound, or the basis is not unique and has to be.
+            TooLargeError: If the work space would take more memory than allowed.
         """
         lengths = None
         if self.weights is not None:
@@ -121,6 +122,7 @@ class AddRelevantCycles(CycleTransform):
         weight_tol: Weights are taken as multiples of this, so that nearly equal lengths tie; None
             is described at `topology.lengths.whole_lengths`.
         max_cycles: A graph with more relevant cycles than this is refused with `TooManyCycles`.
+        max_memory: Bytes that the work space of one graph may take, as for `AddShortestCycleBasis`.
 
     The other arguments are those of `CycleTransform`.
 
@@ -137,6 +139,7 @@ class AddRelevantCycles(CycleTransform):
     reduce: Literal["raise", "mean"] = "raise"
     weight_tol: float | None = None
     max_cycles: int = 100_000
+    max_memory: int | None = None
 
     def numbers(
         self, graph: CycleData, found: UndirectedEdges, num_nodes: int
@@ -154,6 +157,7 @@ class AddRelevantCycles(CycleTransform):
         Raises:
             GraphError: If the weights are not sound.
             TooManyCycles: If there are more than `max_cycles`.
+            TooLargeError: If the work space would take more memory than allowed.
         """
         lengths = None
         if self.weights is not None:
@@ -164,6 +168,7 @@ class AddRelevantCycles(CycleTransform):
             lengths,
             self.max_cycles,
             weight_tol=self.weight_tol,
+            max_bytes=self.max_memory,
             **self.kept(),
         )
         return _stored(cycles)
@@ -224,11 +229,13 @@ class AddCycleProjector(CycleTransform):
         """
         num_edges = found.edges.shape[1]
         if self.pairs == "graph":
+            parts = blocks_of(found.edges, num_nodes)
             require_memory(
                 "the list of all pairs of edges",
-                PAIR_BYTES * num_edges**2,
+                # The pairs inside blocks are computed first and spread out then.
+                PAIR_BYTES * (num_edges**2 + parts.num_pairs),
                 num_edges=num_edges,
-                largest_block=blocks_of(found.edges, num_nodes).largest,
+                largest_block=parts.largest,
                 hint="pairs='blocks', or the shortest cycle basis",
                 max_bytes=self.max_memory,
             )

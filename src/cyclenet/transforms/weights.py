@@ -70,9 +70,10 @@ def edge_weights(
 def _weights_of_arcs(graph: CycleData, name: str) -> Float[np.ndarray, " a"]:
     weights = graph[name] if name in graph else None
     if not isinstance(weights, Tensor) or weights.is_complex():
+        kind = weights.dtype if isinstance(weights, Tensor) else type(weights).__name__
         raise GraphError(
             f"`weights` must name an attribute that holds one real number for each arc, but "
-            f"`{name}` is {weights if weights is None else type(weights).__name__}; the graph has "
+            f"`{name}` is {weights if weights is None else kind}; the graph has "
             f"{sorted(graph.without_cycles().keys())}",
             code="weight_missing",
         )
