@@ -23,6 +23,8 @@ from cyclenet.datasets.sources import open_source
         ("sr:sr251256:-15", 1, 25),
         ("molecules", 1000, 35),
         ("molecules:999", 1, 27),
+        ("n-circles", 500, 80),
+        ("circle-extents:-1", 1, 80),
     ],
 )
 def test_sources_that_need_no_file(text, count, num_nodes):
@@ -60,7 +62,13 @@ def test_a_tu_dataset_that_is_not_there_says_where_it_was_sought(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "nearest"),
-    [("rok", "rook"), ("shrikande", "shrikhande"), ("molecule", "molecules"), ("sr", "sr:")],
+    [
+        ("rok", "rook"),
+        ("shrikande", "shrikhande"),
+        ("molecule", "molecules"),
+        ("sr", "sr:"),
+        ("n-circle", "n-circles"),
+    ],
 )
 def test_a_mistyped_source_offers_the_nearest(text, nearest):
     with pytest.raises(UnknownName) as caught:

@@ -1,5 +1,8 @@
 """Where graphs come from: shipped families, generators, and files in the usual formats."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from cyclenet.datasets.cfi import cfi_graph, rook_graph, shrikhande_graph
 from cyclenet.datasets.errors import DataFileError, MissingExtra, UnknownName
 from cyclenet.datasets.graph import Graph, PackedGraphs, pack_graphs
@@ -16,18 +19,42 @@ from cyclenet.datasets.strongly_regular import (
     strongly_regular_parameters,
 )
 
+if TYPE_CHECKING:
+    from cyclenet.datasets.as_data import graph_data, point_data
+    from cyclenet.datasets.cyclic_points import (
+        POINT_TASKS,
+        PointTask,
+        circle_extents,
+        cycle_persistence,
+        long_cycles,
+        n_circles,
+        point_task,
+    )
+    from cyclenet.datasets.point_graph import PointGraph, nearest_neighbour_graph
+
 __all__ = [
+    "POINT_TASKS",
     "DataFileError",
     "Graph",
     "Graph6Error",
     "MissingExtra",
     "PackedGraphs",
+    "PointGraph",
+    "PointTask",
     "UnknownName",
     "cfi_graph",
+    "circle_extents",
+    "cycle_persistence",
     "decode_graph6",
     "encode_graph6",
+    "graph_data",
+    "long_cycles",
     "molecule_graphs",
+    "n_circles",
+    "nearest_neighbour_graph",
     "pack_graphs",
+    "point_data",
+    "point_task",
     "read_graph6",
     "rook_graph",
     "shrikhande_graph",
@@ -35,3 +62,32 @@ __all__ = [
     "strongly_regular_parameters",
     "write_graph6",
 ]
+
+# Kernels and torch are imported with the names that need them: a list of names needs neither.
+_HOMES = {
+    "POINT_TASKS": "cyclic_points",
+    "PointGraph": "point_graph",
+    "PointTask": "cyclic_points",
+    "circle_extents": "cyclic_points",
+    "cycle_persistence": "cyclic_points",
+    "graph_data": "as_data",
+    "long_cycles": "cyclic_points",
+    "n_circles": "cyclic_points",
+    "nearest_neighbour_graph": "point_graph",
+    "point_data": "as_data",
+    "point_task": "cyclic_points",
+}
+
+
+def __getattr__(name: str) -> object:
+    """A public name, imported when it is first asked for (PEP 562)."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value  # the next look-up does not come here
+    return value
+
+
+def __dir__() -> list[str]:
+    """The public names, loaded or not."""
+    return sorted({*globals(), *__all__})

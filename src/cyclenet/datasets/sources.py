@@ -3,8 +3,11 @@
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from cyclenet.datasets.catalog import FILE_SUFFIXES, NUM_ARGUMENTS, SOURCE_KINDS
 from cyclenet.datasets.cfi import cfi_graph, rook_graph, shrikhande_graph
+from cyclenet.datasets.cyclic_points import POINT_TASKS
 from cyclenet.datasets.edge_list import read_edge_list
 from cyclenet.datasets.errors import BadArgument, DataFileError, UnknownName
 from cyclenet.datasets.graph import Graph, GraphSequence
@@ -15,6 +18,9 @@ from cyclenet.datasets.strongly_regular import strongly_regular_graphs
 from cyclenet.datasets.tu import read_tu
 
 _HINT = "cyclenet list datasets"
+
+# Points on circles: the size and the seed of the published sets.
+_NUM_POINT_GRAPHS, _POINT_SEED = 500, 1234
 
 
 class Source(NamedTuple):
@@ -36,8 +42,9 @@ def open_source(text: str, *, data_root: str | Path = "data") -> Source:
 
     Args:
         text: ``rook``, ``shrikhande``, ``cfi:K``, ``cfi:K:TWIST``, ``sr:NAME``, ``sr:FILE.g6``,
-            ``molecules``, ``tu:NAME``, or a file that ends in .g6, .g6.gz, .csv or .smi; a last
-            ``:i`` picks graph i, negative from the end.
+            ``molecules``, ``n-circles`` and the other tasks on points, ``tu:NAME``, or a file
+            that ends in .g6, .g6.gz, .csv or .smi; a last ``:i`` picks graph i, negative from the
+            end.
         data_root: Folder in which ``tu:NAME`` looks for the raw files.
 
     Returns:
@@ -114,8 +121,10 @@ def _open_named(
             return [_cfi(arguments)], ()
         case "sr":
             return strongly_regular_graphs(arguments[0]), ()
-        case _:
+        case "tu":
             return _open_tu(arguments[0], data_root)
+        case _:
+            return _points_on_circles(word.replace("-", "_")), ()
 
 
 def _open_file(path: str) -> tuple[GraphSequence, tuple[str, ...]]:
@@ -124,6 +133,11 @@ def _open_file(path: str) -> tuple[GraphSequence, tuple[str, ...]]:
     if path.endswith(".smi"):
         return SmilesGraphs(path), ()
     return read_graph6(path), ()
+
+
+def _points_on_circles(task: str) -> list[Graph]:
+    rng = np.random.default_rng(_POINT_SEED)
+    return [sample.graph for sample in POINT_TASKS[task].make(_NUM_POINT_GRAPHS, rng)]
 
 
 def _cfi(arguments: list[str]) -> Graph:
