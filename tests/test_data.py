@@ -71,6 +71,10 @@ def with_numbers(edges, num_nodes, arcs, num_cycles, seed):
         face_incidence=faces,
         face_sign=-torch.ones(faces.size(1), dtype=torch.int8),
         num_faces=torch.tensor([1]),
+        eigen_pairs=ids(num_nodes, num_nodes, length=5),
+        eigen_entry=torch.rand(5 if num_nodes else 0, generator=generator),
+        eigenvalue=torch.rand(num_nodes, generator=generator),
+        eigenspace=torch.randint(max(num_nodes, 1), (num_nodes,), generator=generator),
     )
 
 
@@ -125,6 +129,8 @@ def test_ids_in_a_batch_point_at_the_same_things(several):
             "profile_edge": edges,
             "cycle_incidence": torch.tensor([[edges], [cycles]]),
             "face_incidence": torch.tensor([[edges], [faces]]),
+            "eigen_pairs": nodes,
+            "eigenspace": nodes,
         }
         for name in parts:
             parts[name].append(graph[name] + shift[name] if name in shift else graph[name])

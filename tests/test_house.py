@@ -29,7 +29,8 @@ BANNED = {
 }  # fmt: skip
 
 # Public rooms: their `__all__` is the interface, and every name in it is documented.
-ROOMS = ["cyclenet", *(f"cyclenet.{room}" for room in ("topology", "data", "transforms"))]
+INNER = ("topology", "data", "transforms", "nn", "nn.backbones", "nn.layers")
+ROOMS = ["cyclenet", *(f"cyclenet.{room}" for room in INNER)]
 
 MAX_CODE_LINES = 80
 MAX_FILE_BYTES = 200_000

@@ -11,11 +11,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cyclenet import datasets, topology, transforms
+    from cyclenet import datasets, nn, topology, transforms
     from cyclenet.data import CycleData
     from cyclenet.transforms import (
         AddCycleProfiles,
         AddCycleProjector,
+        AddEigenspaces,
         AddRelevantCycles,
         AddShortestCycleBasis,
     )
@@ -25,11 +26,13 @@ __version__ = "0.1.0"
 __all__ = [
     "AddCycleProfiles",
     "AddCycleProjector",
+    "AddEigenspaces",
     "AddRelevantCycles",
     "AddShortestCycleBasis",
     "CycleData",
     "__version__",
     "datasets",
+    "nn",
     "topology",
     "transforms",
 ]
@@ -37,11 +40,12 @@ __all__ = [
 _HOMES = {
     "AddCycleProfiles": "cyclenet.transforms",
     "AddCycleProjector": "cyclenet.transforms",
+    "AddEigenspaces": "cyclenet.transforms",
     "AddRelevantCycles": "cyclenet.transforms",
     "AddShortestCycleBasis": "cyclenet.transforms",
     "CycleData": "cyclenet.data",
 }
-_ROOMS = ("datasets", "topology", "transforms")
+_ROOMS = ("datasets", "nn", "topology", "transforms")
 
 
 def __getattr__(name: str) -> object:

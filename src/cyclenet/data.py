@@ -49,6 +49,11 @@ CYCLE_ATTRIBUTES: dict[str, CycleAttribute] = {
     "face_incidence": CycleAttribute(("edges", "faces"), -1),
     "face_sign": CycleAttribute((), 0),
     "num_faces": CycleAttribute((), 0),
+    # A graph has as many eigenvectors as nodes, so their ids are counted as those of nodes are.
+    "eigen_pairs": CycleAttribute(("nodes",), -1),
+    "eigen_entry": CycleAttribute((), 0),
+    "eigenvalue": CycleAttribute((), 0),
+    "eigenspace": CycleAttribute(("nodes",), 0),
 }
 
 
@@ -57,8 +62,8 @@ class CycleData(Data):
 
     `Data` guesses from the name of an attribute how to batch it; here a table says it,
     `CYCLE_ATTRIBUTES`. With n nodes, a arcs (columns of `edge_index`), m undirected edges, p pairs
-    of edges, r rows of profiles, g cycles of q edges in total, f faces of t edges in total, and b
-    graphs:
+    of edges, r rows of profiles, g cycles of q edges in total, f faces of t edges in total, n
+    eigenvectors of s entries in total, and b graphs:
 
     | attribute | shape | holds |
     | --- | --- | --- |
@@ -78,6 +83,10 @@ class CycleData(Data):
     | `num_relevant` | b | relevant cycles of the graph |
     | `unique` | b | whether the graph has only one shortest cycle basis |
     | `face_incidence`, `face_sign`, `num_faces` | 2 t, t, b | as for cycles |
+    | `eigen_pairs` | 2 s | pairs (node, eigenvector) of a graph, all of them, node after node |
+    | `eigen_entry` | s | the entry of the eigenvector at the node |
+    | `eigenvalue` | n | one for each eigenvector, ascending in a graph, equal inside a space |
+    | `eigenspace` | n | the space of each eigenvector, named after its first eigenvector |
 
     The laws. The edges give the arcs back: column i of `edge_index` is
     `edges[:, arc_to_edge[i]]`, turned around where `arc_sign[i]` is -1. Batching shifts ids and

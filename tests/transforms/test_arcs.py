@@ -17,13 +17,20 @@ from torch_geometric.transforms import Compose, ToUndirected
 from cyclenet import (
     AddCycleProfiles,
     AddCycleProjector,
+    AddEigenspaces,
     AddRelevantCycles,
     AddShortestCycleBasis,
     CycleData,
 )
 from cyclenet.topology import GraphError, edges_from_arcs
 
-TRANSFORMS = [AddShortestCycleBasis, AddRelevantCycles, AddCycleProjector, AddCycleProfiles]
+TRANSFORMS = [
+    AddShortestCycleBasis,
+    AddRelevantCycles,
+    AddCycleProjector,
+    AddCycleProfiles,
+    AddEigenspaces,
+]
 TRIANGLE = torch.tensor([[0, 1, 0, 2, 1, 2], [1, 0, 2, 0, 2, 1]])
 # Something different from the default for every argument of every transform.
 OTHER_CHOICES = {
@@ -38,6 +45,7 @@ OTHER_CHOICES = {
     "max_cycles": 7,
     "pairs": "graph",
     "max_memory": 12345,
+    "normalization": "none",
 }
 
 
@@ -121,7 +129,8 @@ def test_a_cache_made_with_other_options_is_noticed(transform, tmp_path):
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize(
-    "name", ["self_loops", "multi_edges", "directed", "reduce", "on_ambiguous", "pairs"]
+    "name",
+    ["self_loops", "multi_edges", "directed", "reduce", "on_ambiguous", "pairs", "normalization"],
 )
 def test_an_unknown_choice_is_refused_before_any_graph(transform, name):
     if name in inspect.signature(transform).parameters:

@@ -20,6 +20,7 @@ TRANSFORMS = {
     "AddRelevantCycles": "all relevant cycles, the same for every naming of the nodes",
     "AddCycleProfiles": "what the projector says of each edge, the same for every naming",
     "AddCycleProjector": "the projector on the cycle space, within blocks",
+    "AddEigenspaces": "all eigenvectors of the graph Laplacian, and which share an eigenvalue",
 }
 
 # Kinds that nothing fills yet, and what will.

@@ -7,10 +7,12 @@ from cyclenet.transforms.cycles import (
     AddRelevantCycles,
     AddShortestCycleBasis,
 )
+from cyclenet.transforms.spectral import AddEigenspaces
 
 __all__ = [
     "AddCycleProfiles",
     "AddCycleProjector",
+    "AddEigenspaces",
     "AddRelevantCycles",
     "AddShortestCycleBasis",
     "CycleTransform",

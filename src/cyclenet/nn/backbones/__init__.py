@@ -1,0 +1,17 @@
+"""Networks that predict for graphs, and take an encoding as states of their arcs."""
+
+from cyclenet.nn.backbones.backbone import Backbone
+from cyclenet.nn.backbones.message_passing import GAT, GCN, GIN
+from cyclenet.nn.backbones.ppgn import PPGN
+from cyclenet.nn.backbones.signnet import SignNet
+
+# Every backbone by the name that an experiment asks for it with.
+BACKBONES: dict[str, type[Backbone]] = {
+    "gin": GIN,
+    "gcn": GCN,
+    "gat": GAT,
+    "signnet": SignNet,
+    "ppgn": PPGN,
+}
+
+__all__ = ["BACKBONES", "GAT", "GCN", "GIN", "PPGN", "Backbone", "SignNet"]

@@ -1,0 +1,74 @@
+"""Graphs with random features and eigenvectors, as the networks take them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from hypothesis import strategies as st
+from named_graphs import Graph, bowtie, cycle, grid, path, theta
+from strategies import graphs
+from torch import Tensor
+from torch_geometric.data import Batch
+
+from cyclenet import AddEigenspaces, CycleData
+
+IN_CHANNELS = 3
+EDGE_CHANNELS = 2
+EMPTY: Graph = (np.zeros((2, 0), dtype=np.int64), 0)
+EDGELESS: Graph = (np.zeros((2, 0), dtype=np.int64), 3)
+SINGLE: Graph = (np.zeros((2, 0), dtype=np.int64), 1)
+FOREST: Graph = (np.array([[0, 3], [1, 4]]), 5)
+KINDS = {"empty": EMPTY, "edgeless": EDGELESS, "single": SINGLE, "forest": FOREST, "theta": theta()}
+# Graphs of several sizes, none of them special.
+MIXED = [grid(2, 3), bowtie(), path(3), cycle(5), theta(), grid(2, 4)]
+
+
+def drawn(max_nodes: int = 7) -> st.SearchStrategy[Graph]:
+    """Any graph, empty and edgeless ones included."""
+    return graphs(max_nodes, edge_order="sorted")
+
+
+def with_features(graph: Graph, seed: int = 0, *, eigenvectors: bool = True) -> CycleData:
+    """A graph in both directions with features `x`, states of its arcs in `s`, in float64."""
+    edges, num_nodes = graph
+    generator = torch.Generator().manual_seed(seed)
+    arcs = torch.from_numpy(np.concatenate((edges, edges[::-1]), axis=1))
+    data = CycleData(
+        x=torch.randn(num_nodes, IN_CHANNELS, generator=generator, dtype=torch.float64),
+        edge_index=arcs,
+        s=torch.randn(arcs.size(1), EDGE_CHANNELS, generator=generator, dtype=torch.float64),
+        num_nodes=num_nodes,
+    )
+    return AddEigenspaces(dtype=torch.float64)(data) if eigenvectors else data
+
+
+def bare(graph: Graph) -> CycleData:
+    """A graph in both directions whose nodes are all alike, in float32."""
+    edges, num_nodes = graph
+    arcs = torch.from_numpy(np.concatenate((edges, edges[::-1]), axis=1))
+    return CycleData(x=torch.ones(num_nodes, 1), edge_index=arcs, num_nodes=num_nodes)
+
+
+def num_parameters(module: torch.nn.Module) -> int:
+    """How many numbers an optimiser would be given."""
+    return sum(parameter.numel() for parameter in module.parameters())
+
+
+def batch_of(several: Sequence[Graph], seed: int = 0) -> CycleData:
+    """The graphs with features, each drawn by itself, in one batch."""
+    return Batch.from_data_list([with_features(g, seed + i) for i, g in enumerate(several)])
+
+
+def relabelled_data(data: CycleData, names: Tensor, order: Tensor) -> CycleData:
+    """Node v becomes `names[v]`, arc `order[i]` comes i-th, and eigenvectors come along."""
+    back = names.argsort()
+    moved = CycleData(
+        x=data.x[back],
+        edge_index=names[data.edge_index[:, order]].reshape(2, -1),
+        s=data.s[order],
+        num_nodes=data.num_nodes,
+    )
+    moved.eigen_pairs = data.eigen_pairs
+    moved.eigenvalue = data.eigenvalue
+    moved.eigen_entry = data.eigen_entry.view(len(names), len(names))[back].flatten()
+    return moved

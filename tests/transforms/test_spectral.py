@@ -1,0 +1,181 @@
+import itertools
+
+import named_graphs
+import numpy as np
+import pytest
+import torch
+from bad_input import refused
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import arcs_of, examples, graphs, relabellings
+from torch_geometric.data import Batch, Data
+
+from cyclenet import AddEigenspaces
+from cyclenet.topology import GraphError, TooLargeError, hodge_laplacian
+
+CLOSE = 1e-10
+NORMALIZATIONS = ["symmetric", "none"]
+
+
+def drawn_graphs(max_nodes=8):
+    """A graph, its arcs in any order, and new names for its nodes."""
+    return graphs(max_nodes, edge_order="sorted").flatmap(
+        lambda graph: st.tuples(st.just(graph), arcs_of(graph[0]), relabellings(graph[1]))
+    )
+
+
+def attached(arcs, num_nodes, **options):
+    data = Data(edge_index=torch.as_tensor(arcs), num_nodes=num_nodes)
+    return AddEigenspaces(dtype=torch.float64, **options)(data)
+
+
+def matrix_of(data):
+    """The eigenvectors as columns, read through the pairs."""
+    matrix = np.zeros((data.num_nodes, data.num_nodes))
+    matrix[tuple(data.eigen_pairs.numpy())] = data.eigen_entry.numpy()
+    return matrix
+
+
+def laplacian_of(edges, num_nodes, normalization):
+    adjacency = np.zeros((num_nodes, num_nodes))
+    adjacency[edges[0], edges[1]] = adjacency[edges[1], edges[0]] = 1.0
+    degree = adjacency.sum(0)
+    laplacian = np.diag(degree) - adjacency
+    if normalization == "symmetric":
+        root = np.sqrt(np.maximum(degree, 1))
+        laplacian /= np.outer(root, root)
+    return laplacian
+
+
+def projectors(data):
+    """The projector on each space, by its first eigenvector."""
+    vectors, spaces = matrix_of(data), data.eigenspace.numpy()
+    return {k: vectors[:, spaces == k] @ vectors[:, spaces == k].T for k in np.unique(spaces)}
+
+
+@given(drawn_graphs())
+@examples(60, 2_000)
+@pytest.mark.parametrize("normalization", NORMALIZATIONS)
+def test_eigenvectors_rebuild_the_laplacian_and_are_orthonormal(normalization, drawn):
+    (edges, num_nodes), arcs, _ = drawn
+    data = attached(arcs, num_nodes, normalization=normalization)
+    vectors, values = matrix_of(data), data.eigenvalue.numpy()
+    expected = laplacian_of(edges, num_nodes, normalization)
+    np.testing.assert_allclose((vectors * values) @ vectors.T, expected, atol=CLOSE)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(num_nodes), atol=CLOSE)
+
+
+@given(drawn_graphs())
+@examples(60, 2_000)
+def test_pairs_come_node_after_node(drawn):
+    (_, num_nodes), arcs, _ = drawn
+    data = attached(arcs, num_nodes)
+    ids = torch.arange(num_nodes)
+    assert torch.equal(data.eigen_pairs, torch.cartesian_prod(ids, ids).reshape(-1, 2).t())
+
+
+@given(drawn_graphs())
+@examples(60, 2_000)
+def test_a_space_is_named_after_its_first_eigenvector(drawn):
+    (_, num_nodes), arcs, _ = drawn
+    data = attached(arcs, num_nodes)
+    assert torch.equal(data.eigenspace, data.eigenspace.sort().values)
+    assert torch.equal(data.eigenspace[data.eigenspace], data.eigenspace)
+    same_value = data.eigenvalue[:-1] == data.eigenvalue[1:]
+    assert torch.equal(data.eigenspace[:-1] == data.eigenspace[1:], same_value)
+    assert (data.eigenvalue.diff() >= 0).all()
+
+
+@given(drawn_graphs())
+@examples(60, 2_000)
+def test_relabelling_permutes_the_projectors(drawn):
+    (_, num_nodes), arcs, names = drawn
+    one, other = attached(arcs, num_nodes), attached(names[arcs].reshape(2, -1), num_nodes)
+    torch.testing.assert_close(one.eigenvalue, other.eigenvalue, atol=CLOSE, rtol=0)
+    assert torch.equal(one.eigenspace, other.eigenspace)
+    renamed = projectors(other)
+    for space, projector in projectors(one).items():
+        moved = renamed[space][np.ix_(names, names)]
+        np.testing.assert_allclose(moved, projector, atol=1e-8)
+
+
+@given(st.lists(drawn_graphs(6), min_size=1, max_size=4))
+@examples(40, 500)
+def test_in_a_batch_every_graph_keeps_its_eigenvectors(several):
+    single = [attached(arcs, num_nodes) for (_, num_nodes), arcs, _ in several]
+    batch = Batch.from_data_list(single)
+    vectors = torch.zeros(batch.num_nodes, batch.num_nodes, dtype=torch.double)
+    vectors[batch.eigen_pairs[0], batch.eigen_pairs[1]] = batch.eigen_entry
+    blocks = [torch.from_numpy(matrix_of(data)) for data in single]
+    assert torch.equal(vectors, torch.block_diag(*blocks)[: batch.num_nodes])
+
+
+def test_the_triangle_by_hand():
+    data = attached([[0, 0, 1], [1, 2, 2]], 3)
+    assert data.eigenspace.tolist() == [0, 1, 1]
+    assert data.eigenvalue.tolist() == pytest.approx([0.0, 1.5, 1.5])
+    assert data.eigenvalue[1] == data.eigenvalue[2]
+    assert matrix_of(data)[:, 0] == pytest.approx(3**-0.5)
+
+
+def test_spaces_are_found_where_rounding_would_split_them():
+    data = attached(named_graphs.hypercube(4)[0], 16)
+    assert data.eigenspace.unique().tolist() == [0, 1, 5, 11, 15]
+    assert data.eigenvalue.unique().tolist() == pytest.approx([0, 0.5, 1, 1.5, 2])
+
+
+def test_the_kernel_lives_on_components():
+    data = attached([[0, 1, 3], [1, 2, 4]], 6)
+    assert data.eigenspace.tolist()[:4] == [0, 0, 0, 3]
+    expected = torch.block_diag(torch.ones(3, 1), torch.ones(2, 1), torch.ones(1, 1)) != 0
+    assert torch.equal(torch.from_numpy(matrix_of(data)[:, :3] != 0), expected)
+
+
+@pytest.mark.parametrize("policies", [{}, {"self_loops": "cycle", "multi_edges": "distinct"}])
+@pytest.mark.filterwarnings("ignore:(self loops|repeated arcs)")
+def test_loops_and_copies_change_nothing(policies):
+    plain = attached([[0, 0, 1], [1, 2, 2]], 3)
+    crowded = attached([[0, 0, 0, 1, 2], [1, 1, 2, 2, 2]], 3, **policies)
+    for name in ("eigen_pairs", "eigen_entry", "eigenvalue", "eigenspace"):
+        assert torch.equal(plain[name], crowded[name]), name
+
+
+def test_numbers_are_rounded_once_at_the_end():
+    edges, num_nodes = named_graphs.grid(3, 4)
+    data = Data(edge_index=torch.from_numpy(edges), num_nodes=num_nodes)
+    single, double = AddEigenspaces()(data), AddEigenspaces(dtype=torch.float64)(data)
+    for name in ("eigen_entry", "eigenvalue"):
+        assert torch.equal(single[name], double[name].float())
+    assert single.eigenspace.dtype == single.eigen_pairs.dtype == torch.long
+
+
+def test_eigenvalues_too_close_to_tell_apart_share_a_space_or_are_refused():
+    """Two equal cliques at the ends of a long path: pairs that differ by less than rounding."""
+    clique, size = named_graphs.complete(6)
+    walk = [0, *range(2 * size, 2 * size + 60), size]
+    pairs = [*clique.T.tolist(), *(clique.T + size).tolist(), *itertools.pairwise(walk)]
+    edges, num_nodes = named_graphs.from_pairs(pairs, 2 * size + 60)
+    options = {"normalization": "none"}
+    with refused(GraphError, "further apart .* try: on_ambiguous='merge'", "ambiguous_spectrum"):
+        attached(edges, num_nodes, on_ambiguous="raise", **options)
+    data = attached(edges, num_nodes, **options)
+    assert len(data.eigenspace.unique()) < num_nodes
+    vectors = matrix_of(data)
+    rebuilt = (vectors * data.eigenvalue.numpy()) @ vectors.T
+    np.testing.assert_allclose(rebuilt, laplacian_of(edges, num_nodes, "none"), atol=1e-9)
+
+
+def test_a_graph_that_would_not_fit_is_refused_before_anything_is_allocated():
+    with refused(TooLargeError, "list of all eigenvectors .* 576 bytes, .* 100 bytes", "too_large"):
+        attached([[0, 0, 1], [1, 2, 2]], 3, max_memory=100)
+    huge = Data(edge_index=torch.tensor([[0], [1]]), num_nodes=10**6)
+    with refused(TooLargeError, "64000000000000 bytes", "too_large"):
+        AddEigenspaces()(huge)
+
+
+def test_the_spectrum_above_0_is_that_of_the_hodge_laplacian():
+    edges, num_nodes = named_graphs.bowtie()
+    data = attached(edges, num_nodes, normalization="none")
+    on_edges = np.linalg.eigvalsh(hodge_laplacian(edges, num_nodes).toarray().astype(float))
+    above = data.eigenvalue[data.eigenvalue > CLOSE].numpy()
+    np.testing.assert_allclose(on_edges[on_edges > CLOSE], above, atol=CLOSE)
