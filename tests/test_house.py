@@ -29,7 +29,7 @@ BANNED = {
 }  # fmt: skip
 
 # Public rooms: their `__all__` is the interface, and every name in it is documented.
-INNER = ("topology", "data", "transforms", "nn", "nn.backbones", "nn.layers")
+INNER = ("topology", "data", "transforms", "nn", "nn.backbones", "nn.encoders", "nn.layers")
 ROOMS = ["cyclenet", *(f"cyclenet.{room}" for room in INNER)]
 
 MAX_CODE_LINES = 80

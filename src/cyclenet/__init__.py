@@ -3,16 +3,19 @@
     import cyclenet as cn
 
 `cn.topology` computes on arrays, `cn.AddShortestCycleBasis` and its siblings attach the results
-to PyTorch Geometric graphs. Importing `cyclenet` loads neither torch nor numba: a name brings what
-it needs when it is first used.
+to PyTorch Geometric graphs, `cn.ProjectorEncoder` and its siblings turn these into rows for arcs,
+and `cn.CycleNet` is an encoder in front of a backbone. Importing `cyclenet` loads neither torch
+nor numba: a name brings what it needs when it is first used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cyclenet import datasets, nn, topology, transforms
+    from cyclenet import datasets, experiments, nn, testing, topology, transforms
     from cyclenet.data import CycleData
+    from cyclenet.nn import CycleNet
+    from cyclenet.nn.encoders import PEOIEncoder, ProfileEncoder, ProjectorEncoder
     from cyclenet.transforms import (
         AddCycleProfiles,
         AddCycleProjector,
@@ -30,9 +33,15 @@ __all__ = [
     "AddRelevantCycles",
     "AddShortestCycleBasis",
     "CycleData",
+    "CycleNet",
+    "PEOIEncoder",
+    "ProfileEncoder",
+    "ProjectorEncoder",
     "__version__",
     "datasets",
+    "experiments",
     "nn",
+    "testing",
     "topology",
     "transforms",
 ]
@@ -44,8 +53,12 @@ _HOMES = {
     "AddRelevantCycles": "cyclenet.transforms",
     "AddShortestCycleBasis": "cyclenet.transforms",
     "CycleData": "cyclenet.data",
+    "CycleNet": "cyclenet.nn",
+    "PEOIEncoder": "cyclenet.nn.encoders",
+    "ProfileEncoder": "cyclenet.nn.encoders",
+    "ProjectorEncoder": "cyclenet.nn.encoders",
 }
-_ROOMS = ("datasets", "nn", "topology", "transforms")
+_ROOMS = ("datasets", "experiments", "nn", "testing", "topology", "transforms")
 
 
 def __getattr__(name: str) -> object:

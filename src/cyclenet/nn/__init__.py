@@ -1,5 +1,6 @@
 """Networks: layers, encoders, backbones, and the model of the paper."""
 
 from cyclenet.nn import backbones, encoders, layers
+from cyclenet.nn.cyclenet import CycleNet
 
-__all__ = ["backbones", "encoders", "layers"]
+__all__ = ["CycleNet", "backbones", "encoders", "layers"]

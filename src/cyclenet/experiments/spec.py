@@ -1,0 +1,261 @@
+"""What an experiment file says, as frozen dataclasses.
+
+One file is one table of the paper: its tasks are the columns, its rows the methods. A run is one
+row on one task with one seed, and everything that it depends on is in `Run`.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Protocol = Literal["honest", "paper"]
+Option = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A backbone, an encoder or a baseline: its name, and the arguments it is made with.
+
+    In a file: ``{ name = "gin", num_layers = 5 }``.
+
+    Args:
+        name: A name from the mappings in `experiments.build`.
+        options: Every other key of the table.
+    """
+
+    name: str
+    options: Mapping[str, Option] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """How a network is trained on a task, and by what its epoch is chosen.
+
+    Args:
+        epochs: Passes over the training graphs.
+        batch_size: Graphs in a batch.
+        lr: First learning rate of Adam.
+        weight_decay: Its weight decay.
+        lr_factor: What the learning rate is multiplied with when `lr_watches` stands still.
+        lr_patience: For how many looks it may stand still.
+        min_lr: Where the learning rate stops.
+        lr_watches: The loss on ``"validation"`` or on ``"test"``, after each epoch, or the loss on
+            each ``"train_batch"``. Only the first is honest.
+        select_on: The set whose loss chooses the epoch. Only ``"validation"`` is honest.
+        clip_norm: Norm that gradients are clipped to; 0 leaves them alone.
+        standardise: Train on targets minus their mean over their deviation, both of the training
+            set. Losses and metrics are always those of the targets as they are.
+    """
+
+    epochs: int
+    batch_size: int
+    lr: float = 1e-3
+    weight_decay: float = 0.0
+    lr_factor: float = 0.5
+    lr_patience: int = 10
+    min_lr: float = 1e-6
+    lr_watches: Literal["validation", "test", "train_batch"] = "validation"
+    select_on: Literal["validation", "test"] = "validation"
+    clip_norm: float = 0.0
+    standardise: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Separation:
+    """How an untrained network is asked to tell graphs apart (no training).
+
+    Args:
+        threshold: Rows further apart than this are different.
+        relative: Whether the threshold is a share of the mean norm of all rows.
+        copies: Relabelled copies of each graph, which must not be told apart.
+        precision: ``"float64"`` or ``"float32"``.
+        calibrate: Let normalisations see the family once. Without it an untrained network in
+            evaluation mode may be constant.
+    """
+
+    threshold: float = 1e-6
+    relative: bool = True
+    copies: int = 5
+    precision: Literal["float64", "float32"] = "float64"
+    calibrate: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One column: a task, and how each protocol goes about it.
+
+    Args:
+        name: A name from `experiments.tasks`.
+        label: Its heading in the table.
+        honest: Settings of the honest protocol.
+        paper: Settings of the published procedure, or None if it cannot be run.
+    """
+
+    name: str
+    label: str
+    honest: Training | Separation
+    paper: Training | Separation | None = None
+
+    def settings(self, protocol: Protocol) -> Training | Separation | None:
+        """How a protocol goes about the task.
+
+        Args:
+            protocol: One of the two.
+
+        Returns:
+            Its settings, or None if this task cannot be run under it.
+        """
+        return self.honest if protocol == "honest" else self.paper
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What the paper prints for a row and task.
+
+    Args:
+        mean: The number.
+        std: Its spread, or None if none is printed.
+        seconds: Printed seconds per epoch, or None.
+    """
+
+    mean: float
+    std: float | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One method: a backbone with or without an encoder, or a baseline without any network.
+
+    Args:
+        label: Its name in the table.
+        protocol: ``"honest"`` unless the published procedure is asked for by name.
+        backbone: The network, or None for a baseline.
+        encoder: What encodes its arcs, or None.
+        baseline: A rule that reads trivial numbers off the graph, or None for a network.
+        tasks: Names of the tasks it is run on; empty for all of the file.
+        reported: The paper's number for each task that has one.
+        note: One sentence for the reader of the table.
+    """
+
+    label: str
+    protocol: Protocol = "honest"
+    backbone: Part | None = None
+    encoder: Part | None = None
+    baseline: Part | None = None
+    tasks: tuple[str, ...] = ()
+    reported: Mapping[str, Reported] = field(default_factory=dict)
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        """The label as a folder name; rows of the other protocol end in its name."""
+        slug = re.sub(r"[^a-z0-9]+", "-", self.label.lower()).strip("-")
+        return slug if self.protocol == "honest" else f"{slug}-{self.protocol}"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement of the paper that a program can check.
+
+    Args:
+        check: A name from `experiments.claims`.
+        paper: Where the paper says it, and what.
+    """
+
+    check: str
+    paper: str
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One row on one task with one seed.
+
+    Args:
+        experiment: Name of the file, without its ending.
+        task: The task.
+        row: The row.
+        seed: The seed.
+        shortened: What a command line changed or cut off (``--set``, ``--limit``), as typed.
+        limit: At most so many training graphs, or 0 for all.
+    """
+
+    experiment: str
+    task: Task
+    row: Row
+    seed: int
+    shortened: tuple[str, ...] = ()
+    limit: int = 0
+
+    @property
+    def settings(self) -> Training | Separation:
+        """How this run is trained or measured."""
+        settings = self.task.settings(self.row.protocol)
+        assert settings is not None, "Experiment.runs leaves such runs out"
+        return settings
+
+    @property
+    def folder(self) -> str:
+        """Where its record belongs, below the folder of results."""
+        return f"{self.experiment}/{self.task.name}/{self.row.name}/{self.seed}"
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """Everything the outcome depends on, as plain values: labels and printed numbers do not."""
+        row = self.row
+        parts = {"backbone": row.backbone, "encoder": row.encoder, "baseline": row.baseline}
+        return {
+            "task": self.task.name,
+            "protocol": row.protocol,
+            "settings": asdict(self.settings),
+            "seed": self.seed,
+            "limit": self.limit,
+            **{key: None if part is None else asdict(part) for key, part in parts.items()},
+        }
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of `inputs`: records with another one answer another question."""
+        text = json.dumps(self.inputs, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """One file: a table of tasks and rows, or a list of claims.
+
+    Args:
+        name: Name of the file, without its ending.
+        title: Heading of the table.
+        paper: The paper's name for the table, such as ``"Table 1"``.
+        about: A paragraph for the reader, or nothing.
+        seeds: Seeds of every row.
+        tasks: The columns.
+        rows: The methods.
+        claims: Statements to check; a file has either these or rows.
+        shortened: What a command line changed, as typed.
+        limit: At most so many training graphs, or 0 for all.
+    """
+
+    name: str
+    title: str
+    paper: str = ""
+    about: str = ""
+    seeds: tuple[int, ...] = (0,)
+    tasks: tuple[Task, ...] = ()
+    rows: tuple[Row, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    shortened: tuple[str, ...] = ()
+    limit: int = 0
+
+    def runs(self) -> Iterator[Run]:
+        """All runs, row after row, in the order of the file."""
+        for row in self.rows:
+            for task in self.tasks:
+                wanted = not row.tasks or task.name in row.tasks
+                if wanted and task.settings(row.protocol) is not None:
+                    for seed in self.seeds:
+                        yield Run(self.name, task, row, seed, self.shortened, self.limit)

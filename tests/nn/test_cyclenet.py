@@ -1,0 +1,100 @@
+"""The model of the paper: an encoder, a backbone, and the laws of both."""
+
+import pytest
+import torch
+from feature_graphs import KINDS, MIXED, bare
+from torch_geometric.data import Batch
+
+from cyclenet import (
+    AddCycleProfiles,
+    AddCycleProjector,
+    AddEigenspaces,
+    AddShortestCycleBasis,
+    CycleNet,
+)
+from cyclenet.nn.backbones import BACKBONES
+from cyclenet.nn.encoders import ENCODERS
+
+TRANSFORMS = (AddCycleProjector, AddShortestCycleBasis, AddCycleProfiles, AddEigenspaces)
+
+
+def prepared(graph):
+    """A graph with all numbers in float64, and two attributes on every arc."""
+    data = bare(graph)
+    for make in TRANSFORMS:
+        data = make(dtype=torch.float64)(data)
+    data.x = data.x.double()
+    data.edge_attr = torch.arange(2.0 * data.edge_index.size(1), dtype=torch.float64).view(-1, 2)
+    return data
+
+
+def model(backbone="gin", encoder="projector", **options):
+    """A small model in float64 and evaluation mode."""
+    torch.manual_seed(0)
+    return (
+        CycleNet(1, 3, hidden_channels=8, backbone=backbone, encoder=encoder, **options)
+        .double()
+        .eval()
+    )
+
+
+@pytest.mark.parametrize("encoder", [None, *ENCODERS])
+@pytest.mark.parametrize("backbone", BACKBONES)
+def test_a_graph_alone_is_predicted_as_in_a_batch(backbone, encoder):
+    network = model(backbone, encoder)
+    items = [prepared(graph) for graph in (*KINDS.values(), *MIXED)]
+    together = network(Batch.from_data_list(items))
+    alone = torch.cat([network(Batch.from_data_list([item])) for item in items])
+    torch.testing.assert_close(together, alone, rtol=1e-10, atol=1e-10)
+    assert together.shape == (len(items), 3)
+
+
+def test_attributes_stand_beside_the_encoding():
+    network = model(edge_channels=2)
+    assert network.backbone.edge_channels == 2 + 8
+    item = prepared(MIXED[0])
+    one = network(Batch.from_data_list([item]))
+    item.edge_attr = item.edge_attr + 1
+    assert (network(Batch.from_data_list([item])) - one).abs().max() > 1e-6
+
+
+def test_without_an_encoder_it_is_the_backbone_alone():
+    network = model(encoder=None)
+    batch = Batch.from_data_list([prepared(graph) for graph in MIXED])
+    torch.testing.assert_close(network(batch), network.backbone(batch))
+
+
+def test_options_reach_the_parts():
+    network = model(backbone_options={"num_layers": 2}, encoder_options={"depth": "contracted"})
+    assert network.backbone.num_layers == 2
+    assert network.encoder.depth == "contracted"
+
+
+def test_resetting_draws_all_weights_anew():
+    network = model()
+    before = {name: weight.clone() for name, weight in network.named_parameters()}
+    network.reset_parameters()
+    for name, weight in network.named_parameters():
+        if weight.dim() > 1 and not name.endswith("bias"):
+            assert (weight != before[name]).any(), name
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"encoder": "projektor"}, "did you mean 'projector'"),
+        ({"backbone": "gim"}, "did you mean 'gin'"),
+        ({"backbone": "transformer"}, "must be one of"),
+    ],
+)
+def test_an_unknown_part_is_named_with_the_nearest(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        CycleNet(1, 1, **wrong)
+
+
+def test_missing_attributes_are_named():
+    network = model(edge_channels=2)
+    item = prepared(MIXED[0])
+    del item.edge_attr
+    with pytest.raises(ValueError, match=r"edge_attr.*missing.*edge_channels=0"):
+        network(Batch.from_data_list([item]))
