@@ -1,6 +1,7 @@
 """A graph as the datasets hand it out, and many of them packed end to end."""
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -68,8 +69,7 @@ def pack_graphs(graphs: Iterable[Graph]) -> PackedGraphs:
     """
     if isinstance(graphs, PackedGraphs):
         return graphs
-    pairs = list(graphs)
-    blocks = [np.zeros((2, 0), dtype=np.int64), *(edges for edges, _ in pairs)]
-    edge_ptr = np.cumsum([block.shape[1] for block in blocks])
-    num_nodes = np.array([count for _, count in pairs], dtype=np.int64)
-    return PackedGraphs(np.concatenate(blocks, axis=1), edge_ptr, num_nodes)
+    blocks, num_nodes = zip(Graph(np.zeros((2, 0), dtype=np.int64), 0), *graphs, strict=True)
+    sizes = np.fromiter(map(attrgetter("size"), blocks), dtype=np.int64, count=len(blocks))
+    edges = np.concatenate(blocks, axis=1)
+    return PackedGraphs(edges, np.cumsum(sizes // 2), np.array(num_nodes[1:], dtype=np.int64))

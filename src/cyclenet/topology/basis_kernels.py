@@ -421,9 +421,12 @@ def _list_records(pool, used, order):
     count = ZERO
     p = ZERO
     while p < used:
-        order = room_for(order, count, ZERO + 1)
-        order[count] = p
         count += 1
+        p += CHAINS + pool[p + SIZE]
+    order = room_for(order, ZERO, count)
+    p = ZERO
+    for k in range(count):
+        order[k] = p
         p += CHAINS + pool[p + SIZE]
     return order, count
 
@@ -508,7 +511,7 @@ def _write_signs(first, last, tail, head, cycle_edges, cycle_signs, join, place)
     e = cycle_edges[first]
     v = tail[e]
     for _ in range(first, last):
-        along = tail[e] == v
-        cycle_signs[place[e]] = 1 if along else -1
-        v = head[e] if along else tail[e]
+        # Arithmetic, since which way an edge runs is a coin toss to the processor.
+        cycle_signs[place[e]] = 1 - 2 * (tail[e] != v)
+        v = tail[e] + head[e] - v
         e ^= join[v]

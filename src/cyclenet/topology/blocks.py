@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Int, Integer
 
-from cyclenet.topology.compiled import entry, inner
+from cyclenet.topology.compiled import ZERO, entry, inner
 from cyclenet.topology.edges import check_edges
 from cyclenet.topology.forest import (
     FOREST_ROWS,
@@ -136,17 +136,24 @@ def list_blocks(num_edges, num_blocks, table, listed, block):
 @inner
 def _merge_cycles(tail, head, nodes, table):
     """Merge the fundamental cycles that share an edge; False if two trees should have been one."""
+    num_chords = ZERO
     for e in range(tail.size):
         low, high = tail[e], head[e]
         if nodes[PLACE, low] > nodes[PLACE, high]:
             low, high = high, low
         table[LEADER, e] = e
         table[CHORDS, e] = 0
-        table[SUMMIT, e] = low if nodes[VIA, high] == e else high
-    for e in range(tail.size):
-        if nodes[VIA, head[e]] != e and nodes[VIA, tail[e]] != e:
-            if not _merge_cycle(e, tail[e], head[e], nodes, table):
-                return False
+        if nodes[VIA, high] == e:
+            table[SUMMIT, e] = low
+        else:
+            table[SUMMIT, e] = high
+            # The row of blocks is free until all sets are merged: it lists the chords.
+            table[BLOCK, num_chords] = e
+            num_chords += 1
+    for i in range(num_chords):
+        e = table[BLOCK, i]
+        if not _merge_cycle(e, tail[e], head[e], nodes, table):
+            return False
     return True
 
 
@@ -188,6 +195,8 @@ def _number_blocks(num_edges, table, block):
         table[BLOCK, e] = BRIDGE
     num_blocks = 0
     for e in range(num_edges):
+        if table[LEADER, e] == e and table[CHORDS, e] == 0:
+            continue
         leader = _leader(e, table)
         if table[CHORDS, leader] > 0:
             # The leader may come later than e: its own entry holds the number until its turn.

@@ -209,7 +209,7 @@ def _packed_bases(
         cycles = collect_cycles(
             tail, head, own_ptr, own_nodes, block_ptr, chain_ptr, chain, members, found, found_ptr
         )
-        return *cycles, counts_of_graphs(block_ptr, relevant)
+        return *cycles, counts_of_graphs(block_ptr, relevant) if counted_here else relevant
 
     parts = in_threads(work, edge_ptr, num_threads)
     cycle_ptr, incidence_ptr, cycle_edges, cycle_signs, lengths, relevant = _joined(parts)
