@@ -37,6 +37,9 @@ NODE_ROWS = 5
 # twice its edge, plus one if it goes against the edge.
 NODE, CODE, DEPTH = 0, 1, 2
 
+# What the walk does at a node; plain literals would be types of their own, see `ZERO`.
+ENTER, LEAVE = np.int64(1), np.int64(-1)
+
 # What has been found: how many rings, the longest of them, and how many searches it took.
 COUNT, LONGEST, SEARCH = 0, 1, 2
 
@@ -274,17 +277,17 @@ def _walk(
     while size > 0 and found[COUNT] <= max_faces:
         size -= 1
         while depth >= stack[DEPTH, size]:
-            _mark(walk[NODE, depth], -1, starts, arcs, node)
+            _mark(walk[NODE, depth], LEAVE, starts, arcs, node)
             depth -= 1
         depth += 1
         walk[NODE, depth] = stack[NODE, size]
         walk[CODE, depth - 1] = stack[CODE, size]
-        _mark(walk[NODE, depth], 1, starts, arcs, node)
+        _mark(walk[NODE, depth], ENTER, starts, arcs, node)
         size = _go_on(
             root, first, depth, size, max_length, starts, arcs, node, walk, stack, found, codes
         )
     while depth > 0:
-        _mark(walk[NODE, depth], -1, starts, arcs, node)
+        _mark(walk[NODE, depth], LEAVE, starts, arcs, node)
         depth -= 1
 
 
