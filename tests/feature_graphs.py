@@ -1,4 +1,4 @@
-"""Graphs with random features and eigenvectors, as the networks take them."""
+"""Graphs with random features, eigenvectors and faces, as the networks take them."""
 
 from collections.abc import Sequence
 
@@ -11,6 +11,7 @@ from torch import Tensor
 from torch_geometric.data import Batch
 
 from cyclenet import AddEigenspaces, CycleData
+from cyclenet.transforms import LiftToRingComplex
 
 IN_CHANNELS = 3
 EDGE_CHANNELS = 2
@@ -29,7 +30,10 @@ def drawn(max_nodes: int = 7) -> st.SearchStrategy[Graph]:
 
 
 def with_features(graph: Graph, seed: int = 0, *, eigenvectors: bool = True) -> CycleData:
-    """A graph in both directions with features `x`, states of its arcs in `s`, in float64."""
+    """A graph in both directions with features `x`, states of its arcs in `s`, in float64.
+
+    Its rings up to 6 are faces.
+    """
     edges, num_nodes = graph
     generator = torch.Generator().manual_seed(seed)
     arcs = torch.from_numpy(np.concatenate((edges, edges[::-1]), axis=1))
@@ -39,6 +43,7 @@ def with_features(graph: Graph, seed: int = 0, *, eigenvectors: bool = True) -> 
         s=torch.randn(arcs.size(1), EDGE_CHANNELS, generator=generator, dtype=torch.float64),
         num_nodes=num_nodes,
     )
+    data = LiftToRingComplex()(data)
     return AddEigenspaces(dtype=torch.float64)(data) if eigenvectors else data
 
 
@@ -60,7 +65,10 @@ def batch_of(several: Sequence[Graph], seed: int = 0) -> CycleData:
 
 
 def relabelled_data(data: CycleData, names: Tensor, order: Tensor) -> CycleData:
-    """Node v becomes `names[v]`, arc `order[i]` comes i-th, and eigenvectors come along."""
+    """Node v becomes `names[v]`, arc `order[i]` comes i-th, and eigenvectors come along.
+
+    Faces are found anew: they belong to the graph.
+    """
     back = names.argsort()
     moved = CycleData(
         x=data.x[back],
@@ -71,4 +79,4 @@ def relabelled_data(data: CycleData, names: Tensor, order: Tensor) -> CycleData:
     moved.eigen_pairs = data.eigen_pairs
     moved.eigenvalue = data.eigenvalue
     moved.eigen_entry = data.eigen_entry.view(len(names), len(names))[back].flatten()
-    return moved
+    return LiftToRingComplex()(moved)

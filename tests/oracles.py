@@ -188,6 +188,28 @@ def simple_cycles(
     return sorted(found)
 
 
+def rings(edges: np.ndarray, num_nodes: int, max_length: int) -> list[tuple[int, ...]]:
+    """Cycles without a chord: no edge besides theirs has both ends among their nodes."""
+    found = []
+    for cycle in simple_cycles(edges, num_nodes, at_most=max_length):
+        inside = np.isin(edges, edges[:, list(cycle)]).all(axis=0)
+        if inside.sum() == len(cycle):
+            found.append(cycle)
+    return sorted(found, key=lambda cycle: (len(cycle), cycle))
+
+
+def rings_by_networkx(
+    edges: np.ndarray, num_nodes: int, max_length: int | None
+) -> list[tuple[int, ...]]:
+    """The same for simple graphs, by networkx."""
+    graph = networkx_graph(edges, num_nodes)
+    found = []
+    for nodes in nx.chordless_cycles(graph, length_bound=max_length):
+        pairs = zip(nodes, [*nodes[1:], nodes[0]], strict=True)
+        found.append(tuple(sorted(graph.edges[pair]["edge"] for pair in pairs)))
+    return sorted(found, key=lambda cycle: (len(cycle), cycle))
+
+
 def is_simple_cycle(edges: np.ndarray, cycle: Iterable[int]) -> bool:
     """Whether the edges run once around: connected, two at every node (a loop is a cycle)."""
     inside = edges[:, list(cycle)].T.tolist()

@@ -2,14 +2,14 @@
 
 import pytest
 
-import cyclenet
+from cyclenet import transforms
 from cyclenet.commands.listing import COMMANDS, KINDS, TRANSFORMS, list_names
 from cyclenet.datasets import UnknownName
 
 
 @pytest.mark.parametrize("name", TRANSFORMS)
 def test_every_listed_transform_can_be_made(name):
-    assert repr(getattr(cyclenet, name)()).startswith(name)
+    assert repr(getattr(transforms, name)()).startswith(name)
 
 
 def test_all_kinds_come_without_a_kind():

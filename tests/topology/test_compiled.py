@@ -55,6 +55,8 @@ side = np.arange(900).reshape(30, 30)
 across, down = (side[:, :-1], side[:, 1:]), (side[:-1], side[1:])
 grid = np.concatenate([np.stack([one.ravel(), two.ravel()]) for one, two in (across, down)], axis=1)
 projector_diagonal(grid, 900)
+topology.ring_complex(triangles, 4, 6)
+topology.clique_complex(frozen, 5)
 topology.extended_persistence(triangles, 4, np.arange(4.0))
 
 counts = {}

@@ -3,12 +3,13 @@ import pickle
 
 import pytest
 
-from cyclenet.topology import GraphError, TooLargeError, TooManyCycles
+from cyclenet.topology import GraphError, TooLargeError, TooManyCycles, TooManyFaces
 
 ERRORS = {
     "graph error": GraphError("`edges` must be so", code="edges_shape", graph_index=3, column=5),
     "bare graph error": GraphError("`num_nodes` must be so", code="num_nodes"),
     "too many cycles": TooManyCycles(1000, 10),
+    "too many faces": TooManyFaces(10, 6),
     "too large": TooLargeError(
         "the projector",
         num_edges=9,
@@ -42,6 +43,13 @@ def test_too_many_cycles_says_how_many_and_what_to_try():
     error = ERRORS["too many cycles"]
     assert (error.num_relevant, error.max_cycles) == (1000, 10)
     for part in ("1000", "10", "try:"):
+        assert part in str(error)
+
+
+def test_too_many_faces_says_the_limits_and_what_to_try():
+    error = ERRORS["too many faces"]
+    assert (error.max_faces, error.max_length) == (10, 6)
+    for part in ("`max_faces` = 10", "up to 6 edges", "try:"):
         assert part in str(error)
 
 

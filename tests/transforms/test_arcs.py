@@ -23,6 +23,7 @@ from cyclenet import (
     CycleData,
 )
 from cyclenet.topology import GraphError, edges_from_arcs
+from cyclenet.transforms import LiftToCliqueComplex, LiftToRingComplex
 
 TRANSFORMS = [
     AddShortestCycleBasis,
@@ -30,6 +31,8 @@ TRANSFORMS = [
     AddCycleProjector,
     AddCycleProfiles,
     AddEigenspaces,
+    LiftToRingComplex,
+    LiftToCliqueComplex,
 ]
 TRIANGLE = torch.tensor([[0, 1, 0, 2, 1, 2], [1, 0, 2, 0, 2, 1]])
 # Something different from the default for every argument of every transform.
@@ -43,6 +46,8 @@ OTHER_CHOICES = {
     "weight_tol": 1e-6,
     "on_ambiguous": "raise",
     "max_cycles": 7,
+    "max_length": 9,
+    "max_faces": 11,
     "pairs": "graph",
     "max_memory": 12345,
     "normalization": "none",
@@ -373,11 +378,13 @@ def test_results_come_back_on_the_device_of_the_graph(transform):
 def test_graphs_without_cycles_are_ordinary(transform, arcs, num_nodes):
     graph = transform()(graph_of(arcs, num_nodes))
     assert graph.edges.size(1) == arcs.size(1)
-    for name in ("cycle_incidence", "pair_edges"):
+    for name in ("cycle_incidence", "pair_edges", "face_incidence"):
         if name in graph:
             assert graph[name].shape == (2, 0)
     if "num_cycles" in graph:
         assert graph.num_cycles.tolist() == [0] and graph.unique.tolist() == [True]
+    if "face_sign" in graph:
+        assert graph.num_faces.tolist() == [0]
 
 
 def test_without_num_nodes_the_rule_of_pyg_holds_with_its_warning():

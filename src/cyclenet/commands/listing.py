@@ -21,6 +21,8 @@ TRANSFORMS = {
     "AddCycleProfiles": "what the projector says of each edge, the same for every naming",
     "AddCycleProjector": "the projector on the cycle space, within blocks",
     "AddEigenspaces": "all eigenvectors of the graph Laplacian, and which share an eigenvalue",
+    "LiftToRingComplex": "all cycles without a chord, up to a length, as faces",
+    "LiftToCliqueComplex": "all triangles, as faces",
 }
 
 # Kinds that nothing fills yet, and what will.

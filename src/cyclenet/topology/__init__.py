@@ -5,6 +5,7 @@ each once, tail < head (`edges_from_arcs` makes them from arcs), and a number of
 """
 
 from cyclenet.topology.blocks import Blocks, blocks
+from cyclenet.topology.complexes import clique_complex, ring_complex
 from cyclenet.topology.cycle_basis import SATURATED, CycleBasis
 from cyclenet.topology.edges import (
     UndirectedEdges,
@@ -12,7 +13,7 @@ from cyclenet.topology.edges import (
     check_weights,
     edges_from_arcs,
 )
-from cyclenet.topology.errors import GraphError, TooLargeError, TooManyCycles
+from cyclenet.topology.errors import GraphError, TooLargeError, TooManyCycles, TooManyFaces
 from cyclenet.topology.forest import SpanningForest, fundamental_cycles, spanning_forest
 from cyclenet.topology.homology import (
     SimplicialDistances,
@@ -61,12 +62,14 @@ __all__ = [
     "SpanningForest",
     "TooLargeError",
     "TooManyCycles",
+    "TooManyFaces",
     "UndirectedEdges",
     "arc_projector",
     "betti_number",
     "blocks",
     "check_edges",
     "check_weights",
+    "clique_complex",
     "count_relevant_cycles",
     "cycle_projector",
     "cycle_projectors",
@@ -84,6 +87,7 @@ __all__ = [
     "incidence",
     "projector_diagonal",
     "relevant_cycles",
+    "ring_complex",
     "shortest_cycle_bases",
     "shortest_cycle_basis",
     "shortest_homology_basis",

@@ -47,6 +47,24 @@ class TooManyCycles(GraphError):
         self.max_cycles = max_cycles
 
 
+class TooManyFaces(GraphError):
+    """A complex has more faces than the caller is ready to hold.
+
+    Args:
+        max_faces: The cap that was exceeded; counting stops there.
+        max_length: Most edges of a face.
+    """
+
+    def __init__(self, max_faces: int, max_length: int) -> None:
+        super().__init__(
+            f"expected at most `max_faces` = {max_faces} rings of up to {max_length} edges, but "
+            "the graph has more; try: a larger `max_faces`, or shorter rings",
+            code="too_many_faces",
+        )
+        self.max_faces = max_faces
+        self.max_length = max_length
+
+
 class TooLargeError(GraphError):
     """The answer would not fit in the memory the caller allows; nothing was allocated.
 

@@ -7,6 +7,7 @@ from cyclenet.transforms.cycles import (
     AddRelevantCycles,
     AddShortestCycleBasis,
 )
+from cyclenet.transforms.lifting import LiftToCliqueComplex, LiftToRingComplex
 from cyclenet.transforms.spectral import AddEigenspaces
 
 __all__ = [
@@ -16,4 +17,6 @@ __all__ = [
     "AddRelevantCycles",
     "AddShortestCycleBasis",
     "CycleTransform",
+    "LiftToCliqueComplex",
+    "LiftToRingComplex",
 ]

@@ -20,7 +20,7 @@ from named_graphs import path, theta
 from strategies import examples
 from torch_geometric.data import Batch
 
-from cyclenet.nn.backbones import BACKBONES
+from cyclenet.nn.backbones import BACKBONES, CWN
 from cyclenet.nn.layers import RowNorm
 
 OUT_CHANNELS = 2
@@ -122,15 +122,18 @@ def test_graphs_without_edges_or_nodes_are_ordinary_in_any_position(name, traini
 @both_readouts
 def test_an_empty_graph_pools_to_zeros(name, readout):
     network = backbone(name, readout=readout)
-    width = network.head[0].in_features
-    expected = network.head(torch.zeros(1, width, dtype=torch.double))
+    if isinstance(network, CWN):
+        nothing = [torch.zeros(1, 8, dtype=torch.double)] * 3  # a row for each dimension
+    else:
+        nothing = torch.zeros(1, network.head[0].in_features, dtype=torch.double)
+    expected = network.head(nothing)
     torch.testing.assert_close(predictions(network, with_features(EMPTY)), expected, **CLOSE)
 
 
 @every_backbone
 @with_and_without_edges
 def test_no_padding_enters_a_statistic(name, edge_channels):
-    """Every norm counts nodes, arcs, pairs, eigenvectors or graphs that exist."""
+    """Every norm counts nodes, arcs, pairs, eigenvectors, cells or graphs that exist."""
     network = backbone(name, edge_channels=edge_channels, readout="sum").train()
     seen = {}
     for key, module in network.named_modules():
@@ -152,6 +155,9 @@ def test_no_padding_enters_a_statistic(name, edge_channels):
                 expected = batch.num_edges
             elif "phi" in key:
                 expected = 2 * int(nodes.square().sum())
+            elif "cells" in key:
+                cells = (batch.num_nodes, batch.edges.size(1), int(batch.num_faces.sum()))
+                expected = cells[int(key.split("cells.")[1][0])]
             elif key.startswith("head"):
                 expected = batch.num_joined
             else:

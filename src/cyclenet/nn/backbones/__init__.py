@@ -1,6 +1,7 @@
 """Networks that predict for graphs, and take an encoding as states of their arcs."""
 
 from cyclenet.nn.backbones.backbone import Backbone
+from cyclenet.nn.backbones.cwn import CWN
 from cyclenet.nn.backbones.message_passing import GAT, GCN, GIN
 from cyclenet.nn.backbones.ppgn import PPGN
 from cyclenet.nn.backbones.signnet import SignNet
@@ -12,6 +13,7 @@ BACKBONES: dict[str, type[Backbone]] = {
     "gat": GAT,
     "signnet": SignNet,
     "ppgn": PPGN,
+    "cwn": CWN,
 }
 
-__all__ = ["BACKBONES", "GAT", "GCN", "GIN", "PPGN", "Backbone", "SignNet"]
+__all__ = ["BACKBONES", "CWN", "GAT", "GCN", "GIN", "PPGN", "Backbone", "SignNet"]
