@@ -14,8 +14,15 @@ from cyclenet import (
 )
 from cyclenet.nn.backbones import BACKBONES
 from cyclenet.nn.encoders import ENCODERS
+from cyclenet.transforms import LiftToRingComplex
 
-TRANSFORMS = (AddCycleProjector, AddShortestCycleBasis, AddCycleProfiles, AddEigenspaces)
+TRANSFORMS = (
+    AddCycleProjector,
+    AddShortestCycleBasis,
+    AddCycleProfiles,
+    AddEigenspaces,
+    LiftToRingComplex,
+)
 
 
 def prepared(graph):
