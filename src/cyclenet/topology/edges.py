@@ -1,7 +1,7 @@
 """From arcs to undirected edges, and the strict checks every function here starts with."""
 
 from operator import index
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, NoReturn
 
 import numpy as np
 from jaxtyping import Int, Integer
@@ -145,25 +145,8 @@ def check_edges(
     check_choice("multi_edges", multi_edges, ("raise", "distinct"))
     edges = _as_node_pairs(edges, num_nodes, name="edges")
     tail, head = edges
-    loops = tail == head
-    if self_loops == "raise" and loops.any():
-        column = int(np.argmax(loops))
-        raise GraphError(
-            f"`edges` must have tail < head, but column {column} is the loop ({tail[column]}, "
-            f"{head[column]}); pass arcs through `topology.edges_from_arcs` first, or try: "
-            "self_loops='cycle'",
-            code="self_loop",
-            column=column,
-        )
-    reversed_ = tail > head
-    if reversed_.any():
-        column = int(np.argmax(reversed_))
-        raise GraphError(
-            f"`edges` must have tail < head, but column {column} is ({tail[column]}, "
-            f"{head[column]}); pass arcs through `topology.edges_from_arcs` first",
-            code="reversed_edge",
-            column=column,
-        )
+    if not np.all(tail < head if self_loops == "raise" else tail <= head):
+        _refuse_direction(tail, head, self_loops)
     if multi_edges == "raise":
         key = tail * num_nodes + head
         # Sorted input, which `edges_from_arcs` gives, needs no sort to be seen as free of repeats.
@@ -179,6 +162,29 @@ def check_edges(
                     column=column,
                 )
     return edges
+
+
+def _refuse_direction(
+    tail: np.ndarray, head: np.ndarray, self_loops: Literal["raise", "cycle"]
+) -> NoReturn:
+    """Name the first loop, where loops are refused, or the first reversed edge."""
+    loops = tail == head
+    if self_loops == "raise" and loops.any():
+        column = int(np.argmax(loops))
+        raise GraphError(
+            f"`edges` must have tail < head, but column {column} is the loop ({tail[column]}, "
+            f"{head[column]}); pass arcs through `topology.edges_from_arcs` first, or try: "
+            "self_loops='cycle'",
+            code="self_loop",
+            column=column,
+        )
+    column = int(np.argmax(tail > head))
+    raise GraphError(
+        f"`edges` must have tail < head, but column {column} is ({tail[column]}, "
+        f"{head[column]}); pass arcs through `topology.edges_from_arcs` first",
+        code="reversed_edge",
+        column=column,
+    )
 
 
 def check_weights(weights: object, num_edges: int, *, name: str = "weights") -> np.ndarray:
@@ -237,7 +243,7 @@ def _as_node_pairs(pairs: object, num_nodes: int, *, name: str) -> np.ndarray:
             f"`num_nodes` must be 0 to {MOST_NODES}, but it is {num_nodes}", code="num_nodes"
         )
     # Kernels are compiled for each kind of array they meet, so read-only ones are copied.
-    array = np.require(array, np.int64, ["C", "W"])
+    array = as_kernels_take_it(array)
     # Read without a sign, a negative number is larger than any number of nodes.
     if array.size and array.view(np.uint64).max() >= num_nodes:
         column = int(np.argmax(np.any((array < 0) | (array >= num_nodes), axis=0)))
@@ -248,6 +254,13 @@ def _as_node_pairs(pairs: object, num_nodes: int, *, name: str) -> np.ndarray:
             column=column,
         )
     return array
+
+
+def as_kernels_take_it(array: np.ndarray) -> np.ndarray:
+    """The array as contiguous int64 that can be written to; itself if it is that already."""
+    if array.dtype == np.int64 and array.flags.carray:
+        return array
+    return np.require(array, np.int64, ["C", "W"])
 
 
 def _is_whole(value: object) -> bool:

@@ -8,7 +8,7 @@ from typing import Literal, SupportsIndex, TypeVar
 import numpy as np
 from jaxtyping import Float, Int, Integer
 
-from cyclenet.topology.edges import check_choice, check_edges, check_weights
+from cyclenet.topology.edges import as_kernels_take_it, check_choice, check_edges, check_weights
 from cyclenet.topology.errors import GraphError
 
 Result = TypeVar("Result")
@@ -45,7 +45,7 @@ def check_packed_edges(
     if edges.dtype.kind not in "iu" or edges.ndim != 2 or edges.shape[0] != 2:
         edges = check_edges(edges, 0)
     # Kernels are compiled for each kind of array they meet, so read-only ones are copied.
-    edges = np.require(edges, np.int64, ["C", "W"])
+    edges = as_kernels_take_it(edges)
     check_choice("self_loops", self_loops, ("raise", "cycle"))
     check_choice("multi_edges", multi_edges, ("raise", "distinct"))
     edge_ptr = np.ascontiguousarray(edge_ptr, dtype=np.int64)
@@ -58,6 +58,8 @@ def check_packed_edges(
             code="edge_ptr",
         )
     num_nodes = _for_each_graph(num_nodes, counts.size)
+    if counts.size == 1:
+        return _check_one_graph(edges, edge_ptr, num_nodes, self_loops, multi_edges, 0)
     tail, head = edges
     bad = (tail < 0) | (tail > head if self_loops == "cycle" else tail >= head)
     bad |= head >= np.repeat(num_nodes, counts)
@@ -74,16 +76,29 @@ def check_packed_edges(
             bad[order[1:][key[order[1:]] == key[order[:-1]]]] = True
     if bad.any():
         i = int(np.searchsorted(edge_ptr, np.argmax(bad), side="right")) - 1
-        try:
-            check_edges(
-                edges[:, edge_ptr[i] : edge_ptr[i + 1]],
-                int(num_nodes[i]),
-                self_loops=self_loops,
-                multi_edges=multi_edges,
-            )
-        except GraphError as error:
-            error.graph_index = i
-            raise
+        _check_one_graph(edges, edge_ptr, num_nodes, self_loops, multi_edges, i)
+    return edges, edge_ptr, num_nodes
+
+
+def _check_one_graph(
+    edges: Int[np.ndarray, "2 m"],
+    edge_ptr: Int[np.ndarray, " b1"],
+    num_nodes: Int[np.ndarray, " b"],
+    self_loops: Literal["raise", "cycle"],
+    multi_edges: Literal["raise", "distinct"],
+    i: int,
+) -> tuple[Int[np.ndarray, "2 m"], Int[np.ndarray, " b1"], Int[np.ndarray, " b"]]:
+    """What came in, once graph i is sound; an error names the graph."""
+    try:
+        check_edges(
+            edges[:, edge_ptr[i] : edge_ptr[i + 1]],
+            int(num_nodes[i]),
+            self_loops=self_loops,
+            multi_edges=multi_edges,
+        )
+    except GraphError as error:
+        error.graph_index = i
+        raise
     return edges, edge_ptr, num_nodes
 
 

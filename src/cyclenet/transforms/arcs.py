@@ -101,8 +101,8 @@ class CycleTransform(BaseTransform):
         device = graph.edge_index.device
         _attach_edges(graph, found, device)
         for name, numbers in self.numbers(graph, found, num_nodes).items():
-            kind = self.dtype if numbers.dtype.kind == "f" else None
-            graph[name] = torch.from_numpy(numbers).to(device, kind)
+            tensor = _on(device, numbers)
+            graph[name] = tensor.to(self.dtype) if numbers.dtype.kind == "f" else tensor
         return graph
 
     @abstractmethod
@@ -178,12 +178,18 @@ def _arcs(edge_index: Any) -> Integer[np.ndarray, "2 a"]:
     return edge_index.detach().cpu().as_subclass(Tensor).numpy()
 
 
+def _on(device: torch.device, numbers: np.ndarray) -> Tensor:
+    """An array as a tensor; asking where it already is would cost as much as making it."""
+    tensor = torch.from_numpy(numbers)
+    return tensor if device.type == "cpu" else tensor.to(device)
+
+
 def _attach_edges(graph: CycleData, found: UndirectedEdges, device: torch.device) -> None:
     """Give the graph its edges, or make sure that it has these already."""
     mine = {
-        "edges": torch.from_numpy(found.edges).to(device),
-        "arc_to_edge": torch.from_numpy(found.arc_to_edge).to(device),
-        "arc_sign": torch.from_numpy(found.arc_sign).to(device),
+        "edges": _on(device, found.edges),
+        "arc_to_edge": _on(device, found.arc_to_edge),
+        "arc_sign": _on(device, found.arc_sign),
     }
     if "edges" not in graph:
         graph.update(mine)

@@ -259,9 +259,12 @@ def _sums(packed: PackedProjectors, num_edges: int) -> np.ndarray:
     """The diagonal of P, and of each row the sum of its entries and of their absolute values."""
     rows, columns = packed.pair_edges
     values = packed.values
-    parts = (np.where(rows == columns, values, 0.0), values, np.abs(values))
-    sums = [np.bincount(rows, part, minlength=num_edges) for part in parts]
-    return np.stack(sums, axis=1).astype(np.float64)  # of no entries at all the sums are integers
+    own = rows == columns
+    sums = np.zeros((num_edges, 3))
+    sums[rows[own], 0] = values[own]
+    for place, parts in ((1, values), (2, np.abs(values))):
+        sums[:, place] = np.bincount(rows, parts, minlength=num_edges)
+    return sums
 
 
 @dataclass(kw_only=True, eq=False)
