@@ -20,6 +20,24 @@ class Graph(NamedTuple):
     num_nodes: int
 
 
+def relabelled(graph: Graph, names: Int[np.ndarray, " n"]) -> Graph:
+    """The same graph under other names.
+
+    Args:
+        graph: The graph.
+        names: The new name of every node, a permutation.
+
+    Returns:
+        An isomorphic graph, its edges sorted again.
+
+    Example:
+        >>> relabelled(Graph(np.array([[0], [1]]), 3), np.array([2, 1, 0])).edges.tolist()
+        [[1], [2]]
+    """
+    ends = np.sort(names[graph.edges], axis=0)
+    return Graph(ends[:, np.lexsort(ends[::-1])], graph.num_nodes)
+
+
 if TYPE_CHECKING:
     GraphSequence = Sequence[Graph]
 else:

@@ -23,7 +23,7 @@ from cyclenet.datasets import (
     strongly_regular_graphs,
 )
 from cyclenet.datasets.as_data import graph_data
-from cyclenet.datasets.graph import Graph
+from cyclenet.datasets.graph import Graph, relabelled
 from cyclenet.datasets.strongly_regular import FAMILIES
 from cyclenet.nn import CycleNet
 from cyclenet.nn.encoders import Encoder, PEOIEncoder, ProfileEncoder, ProjectorEncoder
@@ -330,9 +330,7 @@ def _sorted_rows(rows: Float[Tensor, "r k"]) -> Float[Tensor, "r k"]:
 
 
 def _relabelled(graph: Graph, rng: np.random.Generator) -> Graph:
-    names = rng.permutation(graph.num_nodes)
-    ends = np.sort(names[graph.edges], axis=0)
-    return Graph(ends[:, np.lexsort(ends[::-1])], graph.num_nodes)
+    return relabelled(graph, rng.permutation(graph.num_nodes))
 
 
 def _zeros_in_a_column(graph: Graph) -> int:

@@ -1,10 +1,23 @@
 """The record of a run: what was asked, what came out, and on what machine."""
 
-from dataclasses import dataclass, field
+import json
+import math
+import os
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Literal
+
+from cyclenet.datasets.errors import DataFileError
+from cyclenet.experiments.plain import NotPlain, from_plain
 
 # A reader of records refuses other formats.
 RECORD_FORMAT = 1
+
+RECORD_FILE = "record.json"
+
+# Digits of the numbers of a curve: more than a plot shows, and a record stays small.
+CURVE_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,3 +116,121 @@ class Record:
     revision: str = ""
     finished: str = ""
     shortened: tuple[str, ...] = ()
+
+
+def write_record(root: Path, record: Record, folder: str) -> Path:
+    """Write a record whole: a file of this name is there complete, or not at all.
+
+    Numbers that are not finite are written as null, which JSON has and NaN it has not. The numbers
+    of the curve are rounded to `CURVE_DIGITS` significant digits.
+
+    Args:
+        root: The folder of results.
+        record: The record.
+        folder: Where it belongs below `root` (`Run.folder`).
+
+    Returns:
+        The file.
+    """
+    values = {"format": RECORD_FORMAT, **asdict(record)}
+    values["curve"] = {
+        name: [_rounded(number) for number in numbers] for name, numbers in values["curve"].items()
+    }
+    lines = [f" {json.dumps(key)}: {json.dumps(_finite(one))}" for key, one in values.items()]
+    path = root / folder / RECORD_FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _write_whole(path, "{\n" + ",\n".join(lines) + "\n}\n")
+    return path
+
+
+def read_record(path: Path) -> Record:
+    """Read one record.
+
+    Args:
+        path: What `write_record` has written.
+
+    Returns:
+        The record; a number of its curve that was not finite is NaN.
+
+    Raises:
+        DataFileError: If the file is damaged, of another format, or no record at all.
+    """
+    hint = "move the file away: `cyclenet run` makes that run again"
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise DataFileError(f"must be JSON, but {error}", path=str(path), hint=hint) from error
+    if not isinstance(values, dict) or "format" not in values:
+        raise DataFileError(
+            "must be the record of a run, with the key 'format', but it is not",
+            path=str(path),
+            hint=hint,
+        )
+    found = values.pop("format")
+    if found != RECORD_FORMAT:
+        raise DataFileError(
+            f"must have format {RECORD_FORMAT}, but it has format {found!r}",
+            path=str(path),
+            hint="the version of cyclenet that wrote it",
+        )
+    try:
+        return from_plain(Record, _with_nan(values))
+    except NotPlain as error:
+        place = ".".join(error.keys)
+        message = f"{place}: {error}" if place else str(error)
+        raise DataFileError(message, path=str(path), hint=hint) from error
+
+
+def find_records(root: Path, experiment: str) -> list[Record]:
+    """All records of an experiment, in the order of their paths.
+
+    Args:
+        root: The folder of results.
+        experiment: Name of the experiment file, without its ending.
+
+    Returns:
+        The records; none if nothing has been run.
+    """
+    return [read_record(path) for path in sorted((root / experiment).rglob(RECORD_FILE))]
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write beside the file, to the disk, and rename: a crash leaves the old one or the new one."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o644)  # a temporary file is for its owner only
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.{CURVE_DIGITS}g}")
+
+
+def _finite(value: Any) -> Any:
+    """The same plain value with None for every number that is not finite."""
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _with_nan(values: dict[str, Any]) -> dict[str, Any]:
+    """Null in a curve is a number that was not finite."""
+    curve = values.get("curve")
+    if not isinstance(curve, dict):
+        return values
+    lists = {
+        name: [math.nan if one is None else one for one in numbers]
+        if isinstance(numbers, list)
+        else numbers
+        for name, numbers in curve.items()
+    }
+    return values | {"curve": lists}

@@ -45,6 +45,8 @@ class Training:
         lr_watches: The loss on ``"validation"`` or on ``"test"``, after each epoch, or the loss on
             each ``"train_batch"``. Only the first is honest.
         select_on: The set whose loss chooses the epoch. Only ``"validation"`` is honest.
+        select_by: Whether the ``"loss"`` on it chooses, or, as the published code has it, the
+            ``"metric"``.
         clip_norm: Norm that gradients are clipped to; 0 leaves them alone.
         standardise: Train on targets minus their mean over their deviation, both of the training
             set. Losses and metrics are always those of the targets as they are.
@@ -59,6 +61,7 @@ class Training:
     min_lr: float = 1e-6
     lr_watches: Literal["validation", "test", "train_batch"] = "validation"
     select_on: Literal["validation", "test"] = "validation"
+    select_by: Literal["loss", "metric"] = "loss"
     clip_norm: float = 0.0
     standardise: bool = False
 

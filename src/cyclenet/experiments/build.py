@@ -1,0 +1,217 @@
+"""From the words of a row to its transforms and its network, by explicit tables."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch_geometric.data import Data
+from torch_geometric.transforms import BaseTransform
+
+from cyclenet.data import CycleData
+from cyclenet.datasets.errors import UnknownName
+from cyclenet.experiments.reading import SpecError
+from cyclenet.experiments.spec import Experiment, Part, Row
+from cyclenet.experiments.tasks import TASKS, TaskKind
+from cyclenet.nn import CycleNet
+from cyclenet.nn.backbones import BACKBONES
+from cyclenet.nn.encoders import ENCODERS
+from cyclenet.transforms import (
+    AddCycleProfiles,
+    AddCycleProjector,
+    AddEigenspaces,
+    AddRelevantCycles,
+    AddShortestCycleBasis,
+    LiftToRingComplex,
+)
+
+# The published networks fill rings of up to 6 edges on strongly regular graphs, 18 on molecules.
+DEFAULT_MAX_RING = 6
+
+CYCLES: dict[str, type[BaseTransform]] = {
+    "basis": AddShortestCycleBasis,
+    "relevant": AddRelevantCycles,
+}
+
+# What a row may say that is an argument of no class: how its graphs are prepared.
+PREPARATION = {"cwn": ("max_ring",), "peoi": ("cycles",)}
+
+# Widths that follow from the task, so that a row need not repeat them.
+COMPUTED = ("in_channels", "out_channels", "num_filters")
+
+_FOR_BACKBONE: dict[str, Callable[[Part], tuple[BaseTransform, ...]]] = {
+    "cwn": lambda part: (_rings(part),),
+    "signnet": lambda part: (AddEigenspaces(),),
+}
+
+_FOR_ENCODER: dict[str, Callable[[Part], tuple[BaseTransform, ...]]] = {
+    "projector": lambda part: (_projector(part),),
+    "peoi": lambda part: (_choice(CYCLES, part, "cycles", "basis")(),),
+    "profile": lambda part: (AddCycleProfiles(),),
+}
+
+_INPUTS = {"arcs": "P on arcs", "abs": "|P|", "single": "P, one arc"}
+_CYCLE_INPUTS = {"basis": "X of a shortest basis", "relevant": "X of relevant cycles"}
+
+
+def transforms_of(row: Row) -> tuple[BaseTransform, ...]:
+    """What gives graphs the numbers that a row reads.
+
+    Args:
+        row: The row.
+
+    Returns:
+        Transforms to apply one after the other; none for message passing alone.
+
+    Raises:
+        SpecError: If an option has a value that no transform knows.
+    """
+    found: tuple[BaseTransform, ...] = ()
+    for part, makers in ((row.backbone, _FOR_BACKBONE), (row.encoder, _FOR_ENCODER)):
+        if part is not None and part.name in makers:
+            try:
+                found += makers[part.name](part)
+            except (TypeError, ValueError) as error:
+                raise SpecError(f"row {row.label!r}: {part.name}: {error}") from error
+    return found
+
+
+def prepared(
+    row: Row, items: Sequence[Data], *, dtype: torch.dtype = torch.float32
+) -> list[CycleData]:
+    """Graphs with the numbers that a row reads.
+
+    Args:
+        row: The row.
+        items: The graphs of a task.
+        dtype: Floating type of all their numbers.
+
+    Returns:
+        As many, in the same order.
+    """
+    given: Any = transforms_of(row)
+    transforms = [replace(transform, dtype=dtype) for transform in given]
+    ready = []
+    for item in items:
+        data = CycleData.from_data(item)
+        for transform in transforms:
+            data = transform(data)
+        for name, value in data.to_dict().items():
+            if isinstance(value, torch.Tensor) and value.is_floating_point():
+                data[name] = value.to(dtype)
+        ready.append(data)
+    return ready
+
+
+def build_model(row: Row, kind: TaskKind) -> torch.nn.Module:
+    """The network of a row for a task; `forward(batch)` gives one row for each graph.
+
+    Widths that have to match are those of the task. Beside the arguments of its class a backbone
+    takes ``edge_channels = 0``, which hides the attributes of arcs from it.
+
+    Args:
+        row: A row with a backbone.
+        kind: The task.
+
+    Returns:
+        The network, its parameters drawn from the global generator of torch.
+
+    Raises:
+        SpecError: If an option is unknown, or has a value that the class refuses.
+    """
+    if row.backbone is None:
+        raise SpecError(f"row {row.label!r}: must have a backbone to build a network")
+    options = _arguments("backbone", row.backbone, BACKBONES, row)
+    encoder_options: dict[str, Any] = {}
+    if row.encoder is not None:
+        encoder_options = _arguments("encoder", row.encoder, ENCODERS, row)
+        if "filters" in encoder_options:
+            encoder_options["num_filters"] = kind.in_channels
+    hidden = {key: options.pop(key) for key in ("hidden_channels",) if key in options}
+    try:
+        return CycleNet(
+            kind.in_channels,
+            kind.out_channels,
+            edge_channels=options.pop("edge_channels", kind.edge_channels),
+            backbone=row.backbone.name,
+            encoder=None if row.encoder is None else row.encoder.name,
+            backbone_options=options,
+            encoder_options=encoder_options,
+            **hidden,
+        )
+    except (TypeError, ValueError) as error:
+        raise SpecError(f"row {row.label!r}: {error}") from error
+
+
+def check_rows(experiment: Experiment) -> None:
+    """Build the transforms and the network of every row once, before any graph is read.
+
+    Args:
+        experiment: The experiment.
+
+    Raises:
+        SpecError: If an option of a row cannot be taken as given.
+    """
+    seen: set[tuple[str, str]] = set()
+    with torch.random.fork_rng(devices=[]), torch.device("meta"):
+        for run in experiment.runs():
+            place = run.row.name, run.task.name
+            if run.row.backbone is not None and place not in seen:
+                transforms_of(run.row)
+                build_model(run.row, TASKS[run.task.name])
+            seen.add(place)
+
+
+def encoder_input(row: Row) -> str:
+    """What the encoder of a row reads, in a few characters.
+
+    Args:
+        row: The row.
+
+    Returns:
+        Such as ``"P on arcs"``; nothing for a row without encoder.
+    """
+    part = row.encoder
+    if part is None:
+        return ""
+    if part.name == "projector":
+        words = _INPUTS[str(part.options.get("on", "arcs"))]
+        hodge = part.options.get("source") == "hodge"
+        return words.replace("P", "L") if hodge else words
+    if part.name == "peoi":
+        words = _CYCLE_INPUTS[str(part.options.get("cycles", "basis"))]
+        return f"{words}, with coordinates" if "filters" in part.options else words
+    return "profiles of P"
+
+
+def _rings(part: Part) -> BaseTransform:
+    max_ring: Any = part.options.get("max_ring", DEFAULT_MAX_RING)
+    return LiftToRingComplex(max_length=max_ring)
+
+
+def _projector(part: Part) -> BaseTransform:
+    """The published layers read the diagonal and the sums of the rows, and no pair of edges."""
+    contracted = part.options.get("depth") == "contracted"
+    return AddCycleProjector(pairs="none" if contracted else "blocks")
+
+
+def _choice(table: Mapping[str, Any], part: Part, key: str, default: str) -> Any:
+    value: Any = part.options.get(key, default)
+    if value not in table:
+        raise ValueError(f"`{key}` must be one of {tuple(table)}, but it is {value!r}")
+    return table[value]
+
+
+def _arguments(kind: str, part: Part, classes: Mapping[str, type], row: Row) -> dict[str, Any]:
+    """The options of a part that are arguments of its class, once there are no others."""
+    extra = PREPARATION.get(part.name, ())
+    known = [*inspect.signature(classes[part.name]).parameters, *extra]
+    known = [key for key in known if key not in COMPUTED]
+    for key in part.options:
+        if key not in known:
+            offer = UnknownName("option", key, known, hint="")
+            raise SpecError(
+                f"row {row.label!r}, {kind} {part.name!r}: {offer} (options are {', '.join(known)})"
+            )
+    return {key: value for key, value in part.options.items() if key not in extra}

@@ -1,0 +1,229 @@
+"""What is to be learned: the graphs, the loss, the metric, and which way is better."""
+
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits
+from torch_geometric.data import Data
+
+from cyclenet.datasets.as_data import Directions, graph_data, point_data
+from cyclenet.datasets.cfi import cfi_graph
+from cyclenet.datasets.cyclic_points import POINT_TASKS
+from cyclenet.datasets.graph import Graph, relabelled
+from cyclenet.datasets.strongly_regular import FAMILIES, strongly_regular_graphs
+from cyclenet.experiments.spec import Protocol
+
+# The published data sets are drawn once, with this seed.
+PAPER_DATA_SEED = 1234
+
+# Graphs for training, validation and test. The published sets have none for validation.
+CFI_SIZES = {"honest": (120, 40, 40), "paper": (160, 0, 40)}
+POINT_SIZES = {"honest": (320, 80, 100), "paper": (400, 0, 100)}
+
+DIRECTIONS: dict[Protocol, Directions] = {"honest": "both", "paper": "single"}
+
+# Width of the embedding of a graph that is only to be told apart from others.
+EMBEDDING_CHANNELS = 128
+
+
+class Splits(NamedTuple):
+    """The graphs of a task.
+
+    Args:
+        train: What weights are fitted to.
+        validation: What choices are made on; empty under the published procedure.
+        test: What is reported.
+    """
+
+    train: list[Data]
+    validation: list[Data]
+    test: list[Data]
+
+
+@dataclass(frozen=True)
+class TaskKind:
+    """A task: its graphs, and what is asked of a prediction.
+
+    Args:
+        about: One line for a list of names.
+        loss: ``"bce"`` (on logits), ``"mse"`` or ``"l1"``.
+        metric: ``"accuracy"``, ``"MAE"``, ``"MSE"``, or ``"separated"``, the share of pairs of
+            graphs that are told apart without training.
+        higher_is_better: Direction of the metric.
+        in_channels: Width of the node features.
+        edge_channels: Width of the attributes of arcs.
+        out_channels: Numbers predicted for each graph.
+        splits: From a protocol and a seed to the graphs; None where nothing is trained.
+        family: The graphs to tell apart; None where something is trained.
+    """
+
+    about: str
+    loss: Literal["bce", "mse", "l1"]
+    metric: Literal["accuracy", "MAE", "MSE", "separated"]
+    higher_is_better: bool
+    in_channels: int
+    edge_channels: int
+    out_channels: int
+    splits: Callable[[Protocol, int], Splits] | None = None
+    family: Callable[[], Sequence[Graph]] | None = None
+
+
+def loss_of(
+    kind: TaskKind,
+    prediction: Float[Tensor, "b t"],
+    target: Float[Tensor, "b t"],
+    weight: Float[Tensor, " b"] | None = None,
+) -> Float[Tensor, ""]:
+    r"""The loss of a batch: $\sum_i w_i \ell_i / \sum_i w_i$.
+
+    $\ell_i$ is the mean over the outputs of graph i. So graphs of weight 0 count for nothing, and
+    the losses of parts of a batch, each times its total weight, sum to that of the whole.
+
+    Args:
+        kind: The task.
+        prediction: What the network says.
+        target: What is true.
+        weight: Weight of each graph; all the same if left out.
+
+    Returns:
+        A scalar with a gradient.
+    """
+    if kind.loss == "bce":
+        each = binary_cross_entropy_with_logits(prediction, target, reduction="none")
+    else:
+        difference = prediction - target
+        each = difference.square() if kind.loss == "mse" else difference.abs()
+    if weight is None:
+        return each.mean()
+    return (each.mean(dim=1) * weight).sum() / weight.sum()
+
+
+def metric_of(
+    kind: TaskKind, prediction: Float[Tensor, "b t"], target: Float[Tensor, "b t"]
+) -> float:
+    """The metric over all graphs of a set.
+
+    A logit above 0 is a yes: in the published code one above 0.5 is.
+
+    Args:
+        kind: A task that is trained for.
+        prediction: What the network says of every graph.
+        target: What is true.
+
+    Returns:
+        The share of right answers, or a mean error.
+    """
+    if kind.metric == "accuracy":
+        each = ((prediction > 0) == (target > 0.5)).to(torch.float64)
+    else:
+        difference = (prediction - target).to(torch.float64)
+        each = difference.abs() if kind.metric == "MAE" else difference.square()
+    return float(each.mean())
+
+
+def separation_data(graph: Graph, protocol: Protocol) -> Data:
+    """A graph of a family, or a copy of one, as the networks of a separation task read it.
+
+    Args:
+        graph: The graph.
+        protocol: Which decides whether edges are stored in both directions.
+
+    Returns:
+        The graph with one constant feature on nodes and arcs.
+    """
+    return _without_features(graph, DIRECTIONS[protocol])
+
+
+def _without_features(graph: Graph, directions: Directions, label: int | None = None) -> Data:
+    x = torch.ones(graph.num_nodes, 1)
+    y = None if label is None else torch.full((1, 1), float(label))
+    return graph_data(graph, x=x, y=y, directions=directions)
+
+
+def _cfi_splits(k: int, protocol: Protocol, seed: int) -> Splits:
+    """Copies of the two graphs, each pair of them under the same new names."""
+    rng = _generator(f"{k}-cfi", protocol, seed)
+    pair = cfi_graph(k, 0), cfi_graph(k, 1)
+    items = []
+    for _ in range(sum(CFI_SIZES[protocol]) // 2):
+        names = rng.permutation(pair[0].num_nodes)
+        items += [
+            _without_features(relabelled(graph, names), DIRECTIONS[protocol], label)
+            for label, graph in enumerate(pair)
+        ]
+    return _split(items, CFI_SIZES[protocol])
+
+
+def _point_splits(name: str, protocol: Protocol, seed: int) -> Splits:
+    task, sizes = POINT_TASKS[name], POINT_SIZES[protocol]
+    samples = task.make(sum(sizes), _generator(name, protocol, seed))
+    directions = DIRECTIONS[protocol]
+    items = [
+        point_data(sample, directions=directions, coordinates=task.coordinates)
+        for sample in samples
+    ]
+    return _split(items, sizes)
+
+
+def _generator(name: str, protocol: Protocol, seed: int) -> np.random.Generator:
+    """Fresh graphs for each task and seed; the published ones are always the same."""
+    if protocol == "paper":
+        return np.random.default_rng(PAPER_DATA_SEED)
+    return np.random.default_rng([zlib.crc32(name.encode()), seed])
+
+
+def _split(items: list[Data], sizes: tuple[int, int, int]) -> Splits:
+    train, validation, _ = sizes
+    return Splits(items[:train], items[train : train + validation], items[train + validation :])
+
+
+def _cfi(k: int) -> TaskKind:
+    return TaskKind(
+        f"copies of the {k}-CFI pair of graphs: which of the two it is",
+        loss="bce", metric="accuracy", higher_is_better=True,
+        in_channels=1, edge_channels=1, out_channels=1,
+        splits=partial(_cfi_splits, k),
+    )  # fmt: skip
+
+
+def _points(name: str, about: str, metric: Literal["MAE", "MSE"]) -> TaskKind:
+    return TaskKind(
+        about,
+        loss="mse", metric=metric, higher_is_better=False,
+        in_channels=2, edge_channels=1, out_channels=POINT_TASKS[name].num_targets,
+        splits=partial(_point_splits, name),
+    )  # fmt: skip
+
+
+def _family(name: str) -> TaskKind:
+    family = FAMILIES[name]
+    return TaskKind(
+        f"{family.num_graphs} graphs srg{tuple(family[1:])}, told apart without training",
+        loss="mse", metric="separated", higher_is_better=True,
+        in_channels=1, edge_channels=1, out_channels=EMBEDDING_CHANNELS,
+        family=partial(strongly_regular_graphs, name),
+    )  # fmt: skip
+
+
+TASKS: dict[str, TaskKind] = {
+    "3-cfi": _cfi(3),
+    "4-cfi": _cfi(4),
+    "n_circles": _points("n_circles", "points on circles: how many circles were drawn", "MAE"),
+    "circle_extents": _points(
+        "circle_extents", "points on circles: the bounding box of each circle", "MSE"
+    ),
+    "long_cycles": _points(
+        "long_cycles", "circles and noise: how many basis cycles have more than 6 edges", "MAE"
+    ),
+    "cycle_persistence": _points(
+        "cycle_persistence", "circles, some open: extended persistence of the cycles", "MSE"
+    ),
+    **{name: _family(name) for name in FAMILIES},
+}
