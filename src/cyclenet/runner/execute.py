@@ -1,0 +1,305 @@
+"""One run from its description to its record, done once however often it is asked for."""
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors.torch
+import torch
+from filelock import FileLock, Timeout
+from torch import Tensor
+from torch_geometric.data import Data
+
+from cyclenet.experiments.baselines import BASELINES
+from cyclenet.experiments.build import build_model, encoder_input, prepared
+from cyclenet.experiments.record import RECORD_FILE, Copies, Record, read_record, write_record
+from cyclenet.experiments.spec import Run, Separation, Training
+from cyclenet.experiments.tasks import TASKS, Splits, TaskKind, metric_of
+from cyclenet.runner.batches import GraphStore
+from cyclenet.runner.checkpoint import Keeper, replace_file
+from cyclenet.runner.copies import differ, renamed
+from cyclenet.runner.devices import device_named, device_title, revision, versions
+from cyclenet.runner.fit import Sets, TrainingFailed, Watch, fit
+from cyclenet.runner.ranks import Ranks
+from cyclenet.runner.separate import separate
+
+# Beside each other in the folder of a run. Only the record is worth keeping in a repository.
+OLD_RECORD, WEIGHTS = "record.old.json", "model.safetensors"
+CHECKPOINTS, LOCK = "checkpoint", ".lock"
+
+# The copy test: graphs, copies of each, and how far apart two predictions in float64 may be.
+_COPIED_GRAPHS = 20
+_COPIES = 2
+_SAME = 1e-6
+
+
+class Busy(RuntimeError):
+    """A run that another living process is working on.
+
+    Args:
+        run: The run.
+    """
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(f"{run.folder} is being run by another process")
+
+
+def execute(
+    run: Run,
+    results: Path,
+    *,
+    device: str = "auto",
+    fresh: bool = False,
+    watch: Watch | None = None,
+) -> Record:
+    """Do a run, unless it has been done; go on with it, if it has been begun.
+
+    Every process may call this with the same run and folder: one of them works on it, the others
+    get `Busy`, and a process that dies lets go of it.
+
+    Args:
+        run: The run.
+        results: The folder of results.
+        device: As for `device_named`.
+        fresh: Do it anew. The old record is kept as `record.old.json` until the new one is
+            there; while it is, a fresh start has been made already and is continued.
+        watch: Told of every epoch.
+
+    Returns:
+        The record, which is in `results` by then: of a finished run, or of a failed one.
+
+    Raises:
+        Busy: If another living process is working on it.
+        NoSuchDevice: If the device is not there.
+    """
+    place = device_named(device)
+    with claimed(run, results):
+        if fresh:
+            start_over(run, results)
+        done = known_record(run, results)
+        return (
+            done if done is not None else written(run, measure(run, results, place, watch), results)
+        )
+
+
+def known_record(run: Run, results: Path) -> Record | None:
+    """The record that answers a run.
+
+    Args:
+        run: The run.
+        results: The folder of results.
+
+    Returns:
+        The record, or None if there is none or one of other settings.
+    """
+    path = results / run.folder / RECORD_FILE
+    if not path.exists():
+        return None
+    record = read_record(path)
+    return record if record.fingerprint == run.fingerprint else None
+
+
+@contextlib.contextmanager
+def claimed(run: Run, results: Path) -> Iterator[None]:
+    """Within it no other process works on the run; the system lets go when a process dies.
+
+    Args:
+        run: The run.
+        results: The folder of results.
+
+    Raises:
+        Busy: If another living process is working on it.
+    """
+    folder = results / run.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise Busy(run) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def start_over(run: Run, results: Path) -> None:
+    """Set the record of a run aside, and drop what was begun, unless both was done before.
+
+    Args:
+        run: The run, claimed.
+        results: The folder of results.
+    """
+    folder = results / run.folder
+    if (folder / RECORD_FILE).exists():
+        os.replace(folder / RECORD_FILE, folder / OLD_RECORD)
+    elif (folder / OLD_RECORD).exists():
+        return
+    Keeper(folder / CHECKPOINTS, run.fingerprint).remove()
+
+
+def written(run: Run, record: Record, results: Path) -> Record:
+    """Write a record, and drop what it makes needless.
+
+    Args:
+        run: The run, claimed.
+        record: Its record.
+        results: The folder of results.
+
+    Returns:
+        The record as it is read from now on.
+    """
+    path = write_record(results, record, run.folder)
+    Keeper(path.parent / CHECKPOINTS, record.fingerprint).remove()
+    (path.parent / OLD_RECORD).unlink(missing_ok=True)
+    return read_record(path)
+
+
+def measure(run: Run, results: Path, device: torch.device, watch: Watch | None = None) -> Record:
+    """Do a run: fit, look at copies, and tell everything; nothing is skipped and no record written.
+
+    Args:
+        run: The run, claimed by this process or the one that launched it.
+        results: The folder of results, for checkpoints and weights.
+        device: Where to compute.
+        watch: Told of every epoch.
+
+    Returns:
+        The record.
+    """
+    started = time.perf_counter()
+    kind = TASKS[run.task.name]
+    gpus = [device] if device.type == "cuda" else []
+    with torch.random.fork_rng(devices=gpus):
+        torch.manual_seed(run.seed)
+        if run.row.baseline is not None:
+            found = _baseline(run, kind)
+        elif isinstance(run.settings, Separation):
+            found = _separated(run, kind, device)
+        else:
+            found = _trained(run, kind, run.settings, results, device, watch)
+    before = found.pop("seconds", 0.0)
+    return Record(
+        experiment=run.experiment,
+        task=run.task.name,
+        row=run.row.name,
+        label=run.row.label,
+        seed=run.seed,
+        protocol=run.row.protocol,
+        fingerprint=run.fingerprint,
+        inputs=run.inputs,
+        metric=kind.metric,
+        higher_is_better=kind.higher_is_better,
+        encoder_input=encoder_input(run.row),
+        device=device_title(device),
+        threads=torch.get_num_threads(),
+        versions=versions(),
+        revision=revision(),
+        shortened=run.shortened,
+        **{"status": "finished", **found},
+        seconds=before + time.perf_counter() - started,
+        finished=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+Found = dict[str, Any]
+
+
+def _trained(
+    run: Run,
+    kind: TaskKind,
+    settings: Training,
+    results: Path,
+    device: torch.device,
+    watch: Watch | None,
+) -> Found:
+    """What a trained network makes of the test graphs."""
+    splits = _splits(run, kind)
+    model = build_model(run.row, kind)
+    folder, ranks = results / run.folder, Ranks()
+    keeper = Keeper(folder / CHECKPOINTS, run.fingerprint, writes=ranks.rank == 0)
+    found: Found = _sizes(model)
+    sets = Sets(*(prepared(run.row, items) for items in splits))
+    try:
+        fitted = fit(
+            model, kind, sets, settings,
+            seed=run.seed, device=device, keeper=keeper, ranks=ranks, watch=watch,
+        )  # fmt: skip
+    except TrainingFailed as error:
+        return found | {
+            "status": "failed", "failure": str(error), "value": None, "curve": error.curve
+        }  # fmt: skip
+    if ranks.rank == 0:
+        weights = {name: value.cpu() for name, value in model.state_dict().items()}
+        replace_file(folder / WEIGHTS, safetensors.torch.save(weights))
+    exact = model.double().eval()
+
+    def predict(items: Sequence[Data]) -> Tensor:
+        store = GraphStore(prepared(run.row, items, dtype=torch.float64), device)
+        with torch.inference_mode():
+            return exact(store.take(range(len(items))))
+
+    return found | {
+        "value": fitted.value,
+        "chosen_epoch": fitted.chosen_epoch,
+        "curve": fitted.curve,
+        "seconds_per_epoch": fitted.seconds_per_epoch,
+        "details": fitted.details,
+        "seconds": fitted.seconds_before,
+        "copies": _copies_told_apart(predict, splits.test, run.seed),
+    }
+
+
+def _separated(run: Run, kind: TaskKind, device: torch.device) -> Found:
+    """What a network without training tells apart."""
+    assert kind.family is not None and isinstance(run.settings, Separation)
+    model = build_model(run.row, kind)
+    family = kind.family()
+    graphs = [family[i] for i in range(min(len(family), run.limit or len(family)))]
+    found = _sizes(model)
+    separated = separate(model, run.row, graphs, run.settings, seed=run.seed, device=device)
+    return found | separated._asdict()
+
+
+def _baseline(run: Run, kind: TaskKind) -> Found:
+    """What a rule without a network makes of the test graphs."""
+    assert run.row.baseline is not None
+    splits = _splits(run, kind)
+    rule = BASELINES[run.row.baseline.name](kind, splits.train, **run.row.baseline.options)
+    target = torch.cat([item.y for item in splits.test])  # pyright: ignore[reportArgumentType]
+    return {
+        "value": metric_of(kind, rule(splits.test), target),
+        "copies": _copies_told_apart(rule, splits.test, run.seed),
+    }
+
+
+def _splits(run: Run, kind: TaskKind) -> Splits:
+    assert kind.splits is not None
+    splits = kind.splits(run.row.protocol, run.seed)
+    return splits._replace(train=splits.train[: run.limit or None])
+
+
+def _sizes(model: torch.nn.Module) -> Found:
+    weights = list(model.parameters())
+    return {
+        "parameters": sum(weight.numel() for weight in weights if weight.requires_grad),
+        "parameters_total": sum(weight.numel() for weight in weights),
+    }
+
+
+def _copies_told_apart(
+    predict: Callable[[Sequence[Data]], Tensor], graphs: Sequence[Data], seed: int
+) -> Copies:
+    """How many copies of a few graphs, under other names, get another prediction."""
+    graphs = graphs[:_COPIED_GRAPHS]
+    rng = np.random.default_rng((seed, _COPIES))
+    base, separated = predict(graphs), 0
+    for _ in range(_COPIES):
+        copies = predict([renamed(graph, rng) for graph in graphs])
+        separated += int(differ(base, copies, _SAME).sum())
+    return Copies(pairs=_COPIES * len(graphs), separated=separated)
