@@ -6,6 +6,7 @@ small picture of each cycle follows, grouped by length.
 """
 
 import pathlib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -31,6 +32,13 @@ _INK, _QUIET, _FAINT = "#2b2f36", "#5f6673", "#c3c9d1"
 _FEW_CYCLES = 8
 _MOST_SMALL_PICTURES = 64
 _SMALL_PER_ROW = 8
+_PAGE_COLOURS = {
+    **{colour: f"c{number}" for number, colour in enumerate(PALETTE)},
+    _INK: "ink",
+    _QUIET: "quiet",
+    _FAINT: "faint",
+    "#ffffff": "paper",
+}
 _NUMBER_WORDS = {3: "triangle", 4: "square", 5: "pentagon", 6: "hexagon"}
 
 # Inches.
@@ -62,18 +70,21 @@ class CyclePicture:
     positions: Float[np.ndarray, "n 2"] | None = None
 
 
-def draw_cycles(pictures: Sequence[CyclePicture], *, title: str = "") -> Figure:
+def draw_cycles(
+    pictures: Sequence[CyclePicture], *, title: str = "", titled: bool = True
+) -> Figure:
     """A figure of graphs side by side, their cycles in colour.
 
     Args:
         pictures: The graphs.
         title: What stands above all of them.
+        titled: Whether the title of each graph stands above it.
 
     Returns:
         The figure; equal input gives an equal figure.
     """
     drawings = [_Drawing(picture) for picture in pictures]
-    top = 0.8 if title else 0.45
+    top = 0.8 if title else 0.45 if titled else 0.0
     middle = max((drawing.large_height for drawing in drawings), default=1.0)
     below = max((drawing.gallery_height for drawing in drawings), default=0.0)
     width, height = _LARGE * len(pictures), top + middle + below + 0.1
@@ -82,7 +93,8 @@ def draw_cycles(pictures: Sequence[CyclePicture], *, title: str = "") -> Figure:
         _write(figure, width / 2, 0.27, title, size=13, weight="bold")
     for column, drawing in enumerate(drawings):
         left = column * _LARGE
-        _write(figure, left + _LARGE / 2, top - 0.17, pictures[column].title, size=10.5)
+        if titled:
+            _write(figure, left + _LARGE / 2, top - 0.17, pictures[column].title, size=10.5)
         drawing.draw_large(_axes(figure, (left, top, _LARGE, middle)), middle)
         if drawing.gallery_height:
             drawing.draw_gallery(_axes(figure, (left, top + middle, _LARGE, below)), below)
@@ -108,6 +120,34 @@ def svg_of(figure: Figure, *, title: str, description: str) -> str:
     attributes, close, content = body.partition(">")
     names = f"<title>{escape(title)}</title>\n <desc>{escape(description)}</desc>"
     return f'{head}{tag}role="img" {attributes}{close}\n {names}{content}'
+
+
+def svg_in_page(figure: Figure, *, title: str, description: str) -> str:
+    """A figure as SVG that stands in a page and takes its colours from there, light or dark.
+
+    Args:
+        figure: The figure.
+        title: A few words.
+        description: What the picture shows.
+
+    Returns:
+        The SVG without file head, sizes and names of its own. The page's style sheet has the
+        variables ``--ink``, ``--quiet``, ``--faint``, ``--paper``, and ``--c0`` and so on for the
+        colours of `PALETTE`.
+    """
+    text = svg_of(figure, title=title, description=description)
+    head, _, body = text[text.index("<svg ") :].partition("</desc>")
+    view = head[head.index("viewBox") :].split('"')[1]
+    body = body[body.index("<g ") :]
+    # The first patch is the white sheet of paper; a page has its own.
+    body = re.sub(r'<g id="patch_1">.*?</g>', "", body, count=1, flags=re.DOTALL)
+    body = re.sub(r"<defs>\s*<clipPath.*?</defs>", "", body, flags=re.DOTALL)
+    body = re.sub(r' clip-path="[^"]*"| id="[A-Za-z0-9]+_\d+"', "", body)
+    body = re.sub(r"(\.\d\d)\d+", r"\1", re.sub(r"\s*\n\s*", " ", body))
+    for colour, variable in _PAGE_COLOURS.items():
+        body = body.replace(colour.lower(), f"var(--{variable})")
+    names = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
+    return f'<svg class="drawing" role="img" viewBox="{view}">{names}{body}'
 
 
 def save_svg(path: str | pathlib.Path, figure: Figure, *, title: str, description: str) -> None:
