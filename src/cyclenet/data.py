@@ -14,6 +14,9 @@ __all__ = ["CYCLE_ATTRIBUTES", "CycleAttribute", "CycleData"]
 
 Unit = Literal["nodes", "edges", "cycles", "faces"]
 
+# Rows that are summed over graphs: pairs of edges of a graph, of edges of a cycle, and faces.
+SummedUnit = Literal["edge_pairs", "cycle_pairs", "faces"]
+
 
 class CycleAttribute(NamedTuple):
     """How one attribute behaves when graphs are joined to a batch.
@@ -165,6 +168,29 @@ class CycleData(Data):
         """How many graphs this is: those of a batch, or 1."""
         return int(self.num_graphs) if isinstance(self, Batch) else 1
 
+    @property
+    def has_filler(self) -> bool:
+        """Whether the last graph is a filler, which brings the batch to a fixed size.
+
+        Its rows are the last of every unit. Nothing about it is looked at, but shapes must not
+        depend on how large it is: see `runner.batches`.
+        """
+        return getattr(self, "_has_filler", False)
+
+    def known_rows(self, unit: SummedUnit) -> int | None:
+        """How many rows of a unit there are, where no attribute has as many.
+
+        The numbers of each graph are on its device, and a GPU that is asked for their sum has to be
+        waited for. Who joins the graphs may know it.
+
+        Args:
+            unit: What is counted.
+
+        Returns:
+            The number, or None if nobody said.
+        """
+        return getattr(self, "_known_rows", {}).get(unit)
+
     def graph_of(self, unit: Unit) -> Int64[Tensor, " u"]:
         """The graph of each node, edge, cycle or face: 0 outside a batch.
 
@@ -178,7 +204,7 @@ class CycleData(Data):
         if unit in ("cycles", "faces"):
             counts = self["num_cycles" if unit == "cycles" else "num_faces"]
             # Knowing the size, a GPU need not be waited for.
-            size = self.cycle_length.size(0) if unit == "cycles" else None
+            size = self.cycle_length.size(0) if unit == "cycles" else self.known_rows("faces")
             graphs = torch.arange(counts.size(0), device=device)
             return graphs.repeat_interleave(counts, output_size=size)
         node_graph = self.batch

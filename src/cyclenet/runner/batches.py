@@ -1,15 +1,59 @@
 """Graphs that stay on a device, and batches of any of them in a few operations there."""
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Int64
+from jaxtyping import Bool, Int64
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
+from cyclenet.data import CycleData, SummedUnit
+from cyclenet.nn.layers.pooling import repeated
+
 Ids = Sequence[int] | np.ndarray
+
+
+class Room(NamedTuple):
+    """The size that batches are filled up to.
+
+    Args:
+        slots: Graphs of a batch; the filler comes after them.
+        rows: Rows of each unit, by its place in the table of the store: all different, and none
+            the number of graphs.
+    """
+
+    slots: int
+    rows: Mapping[int, int]
+
+
+class Filled(NamedTuple):
+    """A batch of fixed size.
+
+    Args:
+        batch: A graph in each slot, and the filler behind them.
+        held: Whether the graph in each slot counts.
+        real: What `nn.layers.real_rows` takes.
+    """
+
+    batch: Any
+    held: Bool[Tensor, " s"]
+    real: dict[int, Tensor]
+
+
+def padded(ids: Ids, slots: int) -> Int64[np.ndarray, " s"]:
+    """The numbers of the graphs of a batch, and some of them again until every slot has one.
+
+    Args:
+        ids: The numbers, at least one.
+        slots: How many graphs a batch of fixed size holds.
+
+    Returns:
+        As many numbers as slots.
+    """
+    return np.resize(np.asarray(ids, dtype=np.int64), slots)
 
 
 class GraphStore:
@@ -26,6 +70,11 @@ class GraphStore:
     graphs and counts ids on, as the batching rules of the graphs say (PyG's, and
     `CYCLE_ATTRIBUTES` for ours). How many rows that will be is known without asking the device, so
     a GPU is never waited for.
+
+    A step that a GPU replays needs more: the same shapes every time. `take_filled` gives them with
+    one more graph behind the others, the filler, which has the rows that are left. A network says
+    of the other graphs what it says of them without it, as long as `RowNorm` knows which rows are
+    real.
 
     Args:
         items: Graphs of one class with the same attributes, all of them tensors.
@@ -47,9 +96,15 @@ class GraphStore:
         node_rows = table.add(joined.ptr.diff())
         self._owners = {node_rows: _Spans(node_rows, table.add(joined.ptr[:-1]))}
         self._nodes = node_rows
+        self._num_rows = {node_rows: int(joined.ptr[-1])}
         self._columns = []
         for name in joined._slice_dict:
             self._columns.append(self._column(joined, items, table, name, joined[name], device))
+        self._sums = {unit: table.add(counts) for unit, counts in _summed(joined).items()}
+        self._counts = {"num_faces": self._sums["faces"]} if "faces" in self._sums else {}
+        if "cycle_pairs" in self._sums:
+            lengths = next(one for one in self._columns if one.name == "cycle_length")
+            self._counts["num_cycles"] = lengths.owner
         self._host = table.stacked().numpy()
         self._table = table.stacked().to(device)
         self.device = device
@@ -68,12 +123,86 @@ class GraphStore:
             What `Batch.from_data_list` makes of them, on the device.
         """
         numbers = np.asarray(ids, dtype=np.int64)
-        counts = self._table[:, torch.from_numpy(numbers).to(self.device, non_blocking=True)]
+        there = torch.from_numpy(numbers).to(self.device, non_blocking=True)
+        counts = self._table[:, there]
         before = counts.cumsum(1) - counts
+        totals = self._host[:, numbers].sum(1).tolist()
         picked = {
-            key: _pick(spans, counts, before, int(self._host[key, numbers].sum()))
+            key: _pick(counts[key], counts[spans.starts], before[key], totals[key])
             for key, spans in self._owners.items()
         }
+        batch = self._gathered(picked, before)
+        ends = counts[self._nodes].cumsum(0)
+        batch.ptr = torch.cat((ends.new_zeros(1), ends))
+        batch._num_graphs = len(numbers)
+        batch._known_rows = {unit: totals[key] for unit, key in self._sums.items()}
+        return batch
+
+    def room(self, batches: Sequence[Ids]) -> Room:
+        """The size that some batches can all be filled up to.
+
+        Args:
+            batches: The numbers of the graphs of each.
+
+        Returns:
+            The size; every unit has room for at least one row of the filler.
+
+        Raises:
+            ValueError: If a batch has less than two rows of a unit: they would have no variance.
+        """
+        slots = max(len(ids) for ids in batches)
+        asked = np.stack([padded(ids, slots) for ids in batches])
+        held = np.arange(slots) < np.array([len(ids) for ids in batches])[:, None]
+        taken, rows = {slots + 1}, {}
+        for key in sorted({*self._owners, *self._sums.values()}):
+            counts = self._host[key][asked]
+            if (counts * held).sum(1).min() < 2:
+                raise ValueError("`batches` must each have two rows or more of every unit")
+            if (self._host[key] == 1).all():  # numbers of whole graphs
+                rows[key] = slots + 1
+                continue
+            most = int(counts.sum(1).max())
+            rows[key] = next(n for n in itertools.count(most + 1) if n not in taken)
+            taken.add(rows[key])
+        return Room(slots, rows)
+
+    def take_filled(self, ids: Int64[Tensor, " s"], count: Int64[Tensor, ""], room: Room) -> Filled:
+        """The batch of some graphs, filled up to a size; the device is asked for nothing.
+
+        Args:
+            ids: As many numbers of graphs as there are slots, on the device.
+            count: How many of them count; the others are there for their size.
+            room: The size, which must be large enough.
+
+        Returns:
+            The batch. Rows of the filler are 0, and its ids are those of its first rows.
+        """
+        held = torch.arange(room.slots, device=self.device) < count
+        counts = self._table[:, ids]
+        counts = torch.cat((counts, counts.new_zeros(counts.size(0), 1)), dim=1)
+        before = counts.cumsum(1) - counts
+        totals = counts.sum(1)
+        picked = {}
+        for key, spans in self._owners.items():
+            left = (room.rows[key] - totals[key]).unsqueeze(0)
+            lengths = torch.cat((counts[key, :-1], left))
+            last = left.new_full((1,), self._num_rows[key])
+            starts = torch.cat((self._table[spans.starts, ids], last))
+            owner, index = _pick(lengths, starts, before[key], room.rows[key])
+            picked[key] = owner, torch.where(owner == room.slots, self._num_rows[key], index)
+        batch = self._gathered(picked, before)
+        for name, key in self._counts.items():  # the filler has the rows that are left
+            others = batch[name][:-1]
+            batch[name] = torch.cat((others, room.rows[key] - others.sum(0, keepdim=True)))
+        batch._num_graphs = room.slots + 1
+        batch._known_rows = {unit: room.rows[key] for unit, key in self._sums.items()}
+        batch._has_filler = True
+        real_rows = (counts[:, :-1] * held).sum(1)
+        real = {rows: real_rows[key] for key, rows in room.rows.items()}
+        return Filled(batch, held, real | {room.slots + 1: count})
+
+    def _gathered(self, picked: Mapping[int, "_Picked"], before: Int64[Tensor, "t b"]) -> Any:
+        """The rows that were picked, as a batch."""
         batch: Any = Batch(_base_cls=self._kind)
         for column in self._columns:
             batch[column.name] = column.taken(*picked[column.owner], before)
@@ -81,9 +210,6 @@ class GraphStore:
         if self._has_num_nodes:
             batch.num_nodes = index.size(0)
         batch.batch = owner
-        ends = counts[self._nodes].cumsum(0)
-        batch.ptr = torch.cat((ends.new_zeros(1), ends))
-        batch._num_graphs = len(numbers)
         return batch
 
     def _column(
@@ -115,7 +241,11 @@ class GraphStore:
         if units:
             owner = torch.arange(len(items)).repeat_interleave(lengths)
             column = column._replace(value=value - column.shift(increments.T[:, owner]))
-        return column._replace(value=column.value.to(device))
+        # One row more, which the filler of a batch reads.
+        last = column.value.new_zeros([1 if i == along else n for i, n in enumerate(value.shape)])
+        self._num_rows[rows] = value.size(along) if value.dim() else 1
+        value = column.value if value.dim() == 0 else torch.cat((column.value, last), dim=along)
+        return column._replace(value=value.to(device))
 
 
 class _Table:
@@ -172,12 +302,33 @@ class _Column(NamedTuple):
         return increments.reshape(shape).to(self.value.dtype)
 
 
+_Picked = tuple[Tensor, Tensor]
+
+
 def _pick(
-    spans: _Spans, counts: Int64[Tensor, "t b"], before: Int64[Tensor, "t b"], total: int
-) -> tuple[Int64[Tensor, " r"], Int64[Tensor, " r"]]:
+    lengths: Int64[Tensor, " b"],
+    starts: Int64[Tensor, " b"],
+    before: Int64[Tensor, " b"],
+    total: int,
+) -> _Picked:
     """The graph of each row of a batch, and the place of the row in the store."""
-    lengths, device = counts[spans.lengths], counts.device
-    graphs = torch.arange(lengths.size(0), device=device)
-    owner = graphs.repeat_interleave(lengths, output_size=total)
-    offset = counts[spans.starts] - before[spans.lengths]
-    return owner, torch.arange(total, device=device) + offset[owner]
+    owner = repeated(lengths, total)
+    index = torch.arange(total, device=lengths.device) + (starts - before)[owner]
+    return owner, index
+
+
+def _summed(joined: Any) -> dict[SummedUnit, Int64[Tensor, " b"]]:
+    """How many rows of the units that no attribute lists each graph has."""
+    found: dict[SummedUnit, Tensor] = {}
+    if not isinstance(joined, CycleData):
+        return found
+    if "edges" in joined:
+        found["edge_pairs"] = joined._slice_dict["edges"].diff().square()
+    if "num_faces" in joined:
+        found["faces"] = joined["num_faces"]
+    if "cycle_length" in joined:
+        cycles = joined.graph_of("cycles")
+        lengths = torch.bincount(joined.cycle_incidence[1], minlength=cycles.size(0))
+        pairs = cycles.new_zeros(joined.num_graphs)
+        found["cycle_pairs"] = pairs.index_add(0, cycles, lengths.square())
+    return found

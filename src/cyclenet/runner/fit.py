@@ -3,7 +3,7 @@
 import math
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import NamedTuple
 
@@ -17,7 +17,9 @@ from cyclenet.data import CycleData
 from cyclenet.experiments.record import Curve
 from cyclenet.experiments.spec import Training
 from cyclenet.experiments.tasks import TaskKind, loss_of, metric_of
-from cyclenet.runner.batches import GraphStore
+from cyclenet.nn.layers import real_rows
+from cyclenet.runner.batches import Filled, GraphStore
+from cyclenet.runner.capture import FixedSteps, Recorded
 from cyclenet.runner.checkpoint import Keeper, Snapshot, Tensors, cloned
 from cyclenet.runner.ranks import Ranks
 
@@ -104,6 +106,7 @@ def fit(
     keeper: Keeper | None = None,
     ranks: Ranks | None = None,
     watch: Watch | None = None,
+    fixed_shapes: bool | None = None,
 ) -> Fitted:
     """Train a network, choose an epoch, and evaluate its weights once on the test graphs.
 
@@ -123,6 +126,9 @@ def fit(
         keeper: Keeps checkpoints, and the one to continue from; None keeps none.
         ranks: The processes that share each batch; None for this one alone.
         watch: Told of every epoch.
+        fixed_shapes: Fill all batches up to one size, so that a GPU can replay the steps; None
+            does so on a GPU, where the network and the graphs let it. The same training, to
+            rounding.
 
     Returns:
         What came of it.
@@ -130,7 +136,10 @@ def fit(
     Raises:
         TrainingFailed: If a loss is no number any more.
     """
-    training = _Training(model, kind, sets, settings, seed, device, ranks or Ranks())
+    ranks = ranks or Ranks()
+    if fixed_shapes is None:
+        fixed_shapes = device.type == "cuda" and ranks.world == 1 and _allows_replays(model)
+    training = _Training(model, kind, sets, settings, seed, device, ranks, fixed_shapes)
     training.resume(None if keeper is None else keeper.newest())
     try:
         while not training.is_over():
@@ -199,7 +208,12 @@ class _LookedAt:
     """Graphs that are evaluated and never trained on, joined to batches once."""
 
     def __init__(
-        self, items: Sequence[CycleData], batch_size: int, device: torch.device, ranks: Ranks
+        self,
+        items: Sequence[CycleData],
+        batch_size: int,
+        device: torch.device,
+        ranks: Ranks,
+        replays: bool,
     ) -> None:
         self.size = len(items)
         self.target = _targets(items).to(device) if items else torch.zeros(0, 1)
@@ -213,11 +227,20 @@ class _LookedAt:
                 (start, store.take(range(start, end)))
                 for start, end in zip(starts, ends, strict=True)
             ]
+        self._replays = replays
+        self._recorded: Recorded | None = None
 
-    @torch.inference_mode()
     def predictions(self, model: torch.nn.Module, scale: _Scale) -> Float[Tensor, "b t"]:
         """What the network says of every graph; each rank asks it about its share."""
         model.eval()
+        if not self._replays:
+            return self._predicted(model, scale)
+        if self._recorded is None:
+            self._recorded = Recorded(lambda: self._predicted(model, scale), self.target.device)
+        return self._recorded()
+
+    @torch.inference_mode()
+    def _predicted(self, model: torch.nn.Module, scale: _Scale) -> Float[Tensor, "b t"]:
         found = torch.zeros_like(self.target)
         for start, batch in self._batches:
             found[start : start + batch.num_joined] = scale.predicted(model, batch)
@@ -236,18 +259,25 @@ class _Training:
         seed: int,
         device: torch.device,
         ranks: Ranks,
+        fixed_shapes: bool,
     ) -> None:
         _check(sets, settings)
         self.model = model.to(device)
         self.kind, self.settings, self.seed, self.ranks = kind, settings, seed, ranks
         self.train = GraphStore(sets.train, device)
         looked_at = settings.batch_size * _LOOKED_AT
-        self.validation = _LookedAt(sets.validation, looked_at, device, ranks)
-        self.test = _LookedAt(sets.test, looked_at, device, ranks)
+        self.validation = _LookedAt(sets.validation, looked_at, device, ranks, fixed_shapes)
+        self.test = _LookedAt(sets.test, looked_at, device, ranks, fixed_shapes)
         self.scale = _Scale.of(kind, settings, _targets(sets.train).to(device))
         self.weights = [weight for weight in model.parameters() if weight.requires_grad]
+        # What is replayed on a GPU reads the learning rate there.
+        self.lr_on_device = fixed_shapes and device.type == "cuda"
         self.optimiser = torch.optim.Adam(
-            self.weights, lr=settings.lr, weight_decay=settings.weight_decay, fused=True
+            self.weights,
+            lr=self._as_lr(settings.lr),
+            weight_decay=settings.weight_decay,
+            fused=True,
+            capturable=self.lr_on_device,
         )
         self.plateau = ReduceLROnPlateau(
             self.optimiser,
@@ -259,6 +289,19 @@ class _Training:
         self.started, self.spent_before = time.perf_counter(), 0.0
         self.last: Tensors = {}
         self.best: Tensors = {}
+        self.fixed = self._fixed_steps() if fixed_shapes else None
+
+    def _fixed_steps(self) -> FixedSteps | None:
+        """The steps as a GPU replays them, or None where some batch has too few rows for it."""
+        epochs = [self._batches(epoch) for epoch in range(self.settings.epochs)]
+        try:
+            return FixedSteps(self.train, self._filled_step, epochs, self._changed)
+        except ValueError:
+            return None
+
+    def _as_lr(self, lr: float) -> float | Tensor:
+        device = self.train.device
+        return torch.tensor(lr, device=device) if self.lr_on_device else lr
 
     @property
     def _ends_at_min_lr(self) -> bool:
@@ -280,7 +323,11 @@ class _Training:
         started = time.perf_counter()
         batches = self._batches(epoch)
         torch.manual_seed(_random(self.seed, epoch, self.ranks.rank).integers(2**62).item())
-        losses = torch.stack([self._step(ids) for ids in batches])
+        self.model.train()
+        if self.fixed is None:
+            losses = torch.stack([self._step(ids) for ids in batches])
+        else:
+            losses = self.fixed.run(batches, self._plateau_step if self._watches_batches else None)
         listed = self.ranks.total(losses).tolist()
         seconds = time.perf_counter() - started
         validation, test = self._look(self.validation), self._look(self.test)
@@ -342,7 +389,7 @@ class _Training:
             index, _, name = key.partition(".")
             values.setdefault(int(index), {})[name] = value
         groups = self.optimiser.state_dict()["param_groups"]
-        groups[0]["lr"] = snapshot.state["lr"]
+        groups[0]["lr"] = self._as_lr(snapshot.state["lr"])
         self.optimiser.load_state_dict({"state": values, "param_groups": groups})
 
     def result(self) -> Fitted:
@@ -372,21 +419,46 @@ class _Training:
         """One step of the optimiser; returns this rank's part of the loss."""
         mine = ids[self.ranks.rank :: self.ranks.world]
         batch = self.train.take(mine)
-        self.model.train()
-        self.optimiser.zero_grad(set_to_none=True)
         prediction = self.scale.predicted(self.model, batch)
         # A rank without a graph still takes part in what ranks do together.
         loss = loss_of(self.kind, prediction, batch.y) if len(mine) else prediction.sum()
-        loss = loss * (len(mine) / len(ids))
+        loss = self._update(loss * (len(mine) / len(ids)))
+        if self._watches_batches:
+            self._plateau_step(self.ranks.total(loss.clone()))
+        return loss
+
+    def _filled_step(self, filled: Filled) -> Float[Tensor, ""]:
+        """The same step on a batch of fixed size."""
+        with real_rows(filled.real):
+            prediction = self.scale.predicted(self.model, filled.batch)
+        slots = filled.held.size(0)
+        weight = filled.held.to(prediction.dtype)
+        target = filled.batch.y[:slots]
+        return self._update(loss_of(self.kind, prediction[:slots], target, weight))
+
+    def _update(self, loss: Float[Tensor, ""]) -> Float[Tensor, ""]:
+        """Change the weights by the gradient of a loss; returns the loss without its graph."""
+        self.optimiser.zero_grad(set_to_none=True)
         (loss / self.scale.unit).backward()
         self.ranks.sum_gradients(self.weights)
         if self.settings.clip_norm:
             torch.nn.utils.clip_grad_norm_(self.weights, self.settings.clip_norm)
         self.optimiser.step()
-        loss = loss.detach()
-        if self.settings.lr_watches == "train_batch":
-            self.plateau.step(float(self.ranks.total(loss.clone())))
-        return loss
+        return loss.detach()
+
+    @property
+    def _watches_batches(self) -> bool:
+        return self.settings.lr_watches == "train_batch"
+
+    def _plateau_step(self, loss: Tensor) -> None:
+        self.plateau.step(float(loss))
+
+    def _changed(self) -> Iterator[Tensor]:
+        """All tensors that a step changes."""
+        yield from self.model.parameters()
+        yield from self.model.buffers()
+        for moments in self.optimiser.state.values():
+            yield from moments.values()
 
     def _look(self, graphs: _LookedAt) -> tuple[float, float]:
         """Loss and metric on graphs that are not trained on."""
@@ -419,11 +491,12 @@ class _Training:
     def _keep(self) -> None:
         """Keep the weights of this epoch, as the best ones if no epoch before was as good."""
         course = self.course
-        if self.settings.select_on == "validation":
-            score = course.validation_loss[-1]
-        else:  # the published procedure reports the best metric that the test graphs ever saw
-            sign = -1.0 if self.kind.higher_is_better else 1.0
-            score = sign * course.test_metric[-1]
+        losses, metrics = course.validation_loss, course.validation_metric
+        if self.settings.select_on == "test":
+            losses, metrics = course.test_loss, course.test_metric
+        score = losses[-1]
+        if self.settings.select_by == "metric":
+            score = -metrics[-1] if self.kind.higher_is_better else metrics[-1]
         self.last = cloned(self.model.state_dict())
         if score < course.best_score:
             course.best_score, course.best_epoch, self.best = score, course.epochs, self.last
@@ -446,6 +519,11 @@ def _check(sets: Sets, settings: Training) -> None:
     for name, items in zip(sets._fields, sets, strict=True):
         if not items and (name != "validation" or "validation" in asked):
             raise ValueError(f"`sets` must have {name} graphs, but there are none")
+
+
+def _allows_replays(model: torch.nn.Module) -> bool:
+    """Whether no part of a network asks the device for the sizes of graphs."""
+    return not any(getattr(part, "reads_sizes", False) for part in model.modules())
 
 
 def _targets(items: Sequence[CycleData]) -> Float[Tensor, "b t"]:

@@ -21,6 +21,9 @@ from cyclenet.experiments.tasks import separation_data
 _BATCH_BYTES = 16 * 2**20
 _BATCH_GRAPHS = 64
 
+# How many roundings of a number of size 1 a channel may differ by and still count as constant.
+_ROUNDINGS = 1e4
+
 # Rows of the matrix of distances that are held at a time.
 _BLOCK = 256
 
@@ -68,8 +71,8 @@ def separate(
     dtype = getattr(torch, settings.precision)
     model = model.to(device, dtype)
     rows = _Rows(model, row, dtype, device)
-    if settings.calibrate:
-        _calibrate(model, rows.batches(graphs))
+    if settings.calibrate and graphs:
+        _calibrate(model, next(rows.batches(graphs)))
     model.eval()
     base = rows.embedded(graphs)
     unit = float(base.norm(dim=1).mean()) if settings.relative else 1.0
@@ -128,19 +131,29 @@ class _Rows(NamedTuple):
 
 
 @torch.inference_mode()
-def _calibrate(model: torch.nn.Module, batches: Iterable[CycleData]) -> None:
-    """Set the statistics of normalisations to their means over batches, and change nothing else.
+def _calibrate(model: torch.nn.Module, batch: CycleData) -> None:
+    """Set the statistics of every normalisation to those of its rows in a batch.
 
-    At its first statistics a deep network in evaluation mode may be constant.
+    At its first statistics a deep network in evaluation mode may be constant. A channel that is
+    constant but for rounding keeps variance 1: divided by a variance of nothing, its rounding would
+    grow with every normalisation until it tells copies of a graph apart.
     """
+
+    def measure(norm: Any, inputs: tuple[Tensor, ...]) -> None:
+        rows = inputs[0].flatten(0, -2)
+        variance, mean = torch.var_mean(rows, dim=0, unbiased=False)
+        noise = _ROUNDINGS * torch.finfo(rows.dtype).eps * mean.abs().clamp(min=1.0)
+        norm.running_mean.copy_(mean)
+        norm.running_var.copy_(torch.where(variance.sqrt() > noise, variance, 1.0))
+
     model.eval()
     norms = [m for m in model.modules() if isinstance(m, torch.nn.modules.batchnorm._BatchNorm)]
-    for norm in norms:
-        norm.reset_running_stats()
-        norm.momentum = None  # a plain mean of all batches
-        norm.train()
-    for batch in batches:
+    hooks = [norm.register_forward_pre_hook(measure) for norm in norms]
+    try:
         model(batch)
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
 def _count_apart(rows: Float[Tensor, "b o"], limit: float) -> tuple[int, float]:

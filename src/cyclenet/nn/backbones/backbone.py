@@ -1,6 +1,7 @@
 """What all backbones share: their arguments, the check of what they are given, the readout."""
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float
@@ -31,6 +32,9 @@ class Backbone(torch.nn.Module):
     Raises:
         ValueError: If a number is too small, or there is no such readout.
     """
+
+    # Whether the host has to know how large each graph is; a GPU cannot replay such a network.
+    reads_sizes: ClassVar[bool] = False
 
     def __init__(
         self,

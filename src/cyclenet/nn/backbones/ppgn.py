@@ -1,5 +1,7 @@
 """PPGN: a backbone on pairs of nodes whose layers multiply matrices."""
 
+from typing import ClassVar
+
 import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
@@ -34,6 +36,8 @@ class PPGN(Backbone):
             are sums over all nodes: fine on a bare adjacency matrix, but states of arcs of
             unit size grow from block to block until they overflow.
     """
+
+    reads_sizes: ClassVar[bool] = True
 
     def __init__(
         self,

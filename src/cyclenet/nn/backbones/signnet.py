@@ -1,5 +1,7 @@
 """SignNet: a backbone whose nodes know the eigenvectors of the graph, up to their signs."""
 
+from typing import ClassVar
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -49,6 +51,8 @@ class SignNet(MessagePassing):
         printed_size: Allocate what the published code allocates, used or not: a normalisation
             behind every MLP, and biases in front of normalisations, which never learn.
     """
+
+    reads_sizes: ClassVar[bool] = True
 
     def __init__(
         self,

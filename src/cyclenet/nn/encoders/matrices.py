@@ -14,7 +14,7 @@ from torch import Tensor
 from cyclenet.data import CycleData
 from cyclenet.nn.encoders.encoder import numbers_of
 from cyclenet.nn.layers.equivariant import Contractions, PairIndex
-from cyclenet.nn.layers.pooling import sum_pool
+from cyclenet.nn.layers.pooling import repeated, sum_pool
 
 
 class Matrix(NamedTuple):
@@ -44,19 +44,27 @@ def pair_index(batch: CycleData, sheets: int) -> PairIndex:
     Returns:
         Where the entry of each pair stands.
     """
-    graph, device = batch.graph_of("edges"), batch.edge_index.device
-    sizes = torch.bincount(graph, minlength=batch.num_joined)
+    graph, count, filled = batch.graph_of("edges"), batch.num_joined, batch.has_filler
+    sizes = graph.new_zeros(count).index_add(0, graph, torch.ones_like(graph))
     first = sizes.cumsum(0) - sizes
+    if filled:  # of the filler only the last edge has pairs, and all of them are one
+        sizes = torch.cat((sizes[:-1], sizes.new_zeros(1)))
     before = sizes.square().cumsum(0) - sizes.square()
-    edge = torch.arange(graph.size(0), device=device)
-    rows = edge.repeat_interleave(sizes[graph])
-    start = before[graph] + (edge - first[graph]) * sizes[graph]  # where the row of an edge begins
-    place = torch.arange(rows.size(0), device=device) - start[rows]
-    columns = first[graph[rows]] + place
-    transposed = start[columns] + (rows - first[graph[rows]])
-    return PairIndex(
-        rows, columns, start + edge - first[graph], transposed, graph, batch.num_joined, sheets
-    )
+    edge = torch.arange(graph.size(0), device=graph.device)
+    inside = edge - first[graph]
+    start = before[graph] + inside * sizes[graph]  # where the row of an edge begins
+    rows = repeated(sizes[graph], batch.known_rows("edge_pairs"), fill=filled)
+    entry = torch.arange(rows.size(0), device=rows.device)
+    columns = first[graph[rows]] + entry - start[rows]
+    diagonal = start + inside
+    if filled:
+        of_filler = graph == count - 1
+        columns = torch.where(of_filler[rows], rows, columns)
+        diagonal = torch.where(of_filler, start, diagonal)
+    transposed = start[columns] + inside[rows]
+    if filled:
+        transposed = torch.where(of_filler[rows], entry, transposed)
+    return PairIndex(rows, columns, diagonal, transposed, graph, count, sheets)
 
 
 def entries_of(

@@ -9,7 +9,7 @@ from torch import Tensor
 from cyclenet.data import CycleData
 from cyclenet.nn.encoders.encoder import Encoder, numbers_of
 from cyclenet.nn.layers.mlp import Stack
-from cyclenet.nn.layers.pooling import sum_pool
+from cyclenet.nn.layers.pooling import repeated, sum_pool
 
 TRANSFORMS = "AddShortestCycleBasis() or AddRelevantCycles()"
 
@@ -158,16 +158,19 @@ class PEOIEncoder(Encoder):
         itself = self.rho1(torch.cat((on, on), dim=1))  # rho1(x, x)
         if self.filters is None:
             return outside, (length - left_out) * itself + beside * alone
-        first, second = _pairs_inside(cycle, length.squeeze(1).long())
+        first, second = _pairs_inside(batch, cycle, length.squeeze(1).long())
         inside = sum_pool(self.rho1(torch.cat((on[first], on[second]), 1)), first, on.size(0))
         return outside, inside - left_out * itself + beside[cycle] * alone
 
 
 def _pairs_inside(
-    cycle: Int64[Tensor, " q"], length: Int64[Tensor, " g"]
+    batch: CycleData, cycle: Int64[Tensor, " q"], length: Int64[Tensor, " g"]
 ) -> tuple[Int64[Tensor, " p"], Int64[Tensor, " p"]]:
     """Ordered pairs of incidences of the same cycle; incidences come cycle by cycle."""
-    first = torch.arange(cycle.size(0), device=cycle.device).repeat_interleave(length[cycle])
+    partners = length[cycle]
+    if batch.has_filler:  # all of its incidences are of one cycle; only the last has pairs
+        partners = partners.masked_fill(cycle == cycle[-1], 0)
+    first = repeated(partners, batch.known_rows("cycle_pairs"), fill=batch.has_filler)
     begin = length.cumsum(0) - length
     before = length.square().cumsum(0) - length.square()
     own = cycle[first]

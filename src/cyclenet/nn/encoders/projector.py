@@ -24,7 +24,8 @@ from cyclenet.nn.layers.equivariant import (
     SetLayer,
     contract,
 )
-from cyclenet.nn.layers.mlp import RowNorm, Stack
+from cyclenet.nn.layers.mlp import Stack
+from cyclenet.nn.layers.row_norm import RowNorm
 
 _CHOICES = {
     "on": ("arcs", "abs", "single"),

@@ -1,15 +1,15 @@
-"""Building blocks of the networks. Rows are ragged: nothing here ever sees padding."""
+"""Building blocks of the networks. Rows are ragged: no padding enters a number."""
 
 from cyclenet.nn.layers.convolution import GATLayer, GCNLayer, GINLayer
 from cyclenet.nn.layers.mlp import (
     GraphHead,
     NormedLinear,
     NormedMLP,
-    RowNorm,
     reset_children,
 )
 from cyclenet.nn.layers.pairs import NodePairs
 from cyclenet.nn.layers.pooling import POOLS, mean_pool, segment_softmax, sum_pool
+from cyclenet.nn.layers.row_norm import RowNorm, real_rows
 
 __all__ = [
     "POOLS",
@@ -22,6 +22,7 @@ __all__ = [
     "NormedMLP",
     "RowNorm",
     "mean_pool",
+    "real_rows",
     "reset_children",
     "segment_softmax",
     "sum_pool",

@@ -19,9 +19,10 @@ from torch import Tensor
 
 from cyclenet.nn.layers.pooling import sum_pool
 
-# Of the fifteen maps from pairs to pairs, those that spread numbers of edges and of graphs.
+# Of the fifteen maps from pairs to pairs, those that spread numbers of edges and of graphs. At a
+# scale of 0.25 every ReLU of a new layer was blind on strongly regular graphs, one seed in three.
 _SPREAD = [5, 6, 7, 8, 11, 12, 13, 14]
-_SPREAD_SCALE = 0.25
+_SPREAD_SCALE = 0.05
 
 
 @dataclass(frozen=True, eq=False)

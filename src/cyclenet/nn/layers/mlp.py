@@ -1,34 +1,11 @@
-"""Small networks that treat every row alike, and the normalisation that they share."""
+"""Small networks that treat every row alike."""
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.nn.functional import batch_norm
 
 from cyclenet.nn.layers.pooling import Readout
-
-
-class RowNorm(torch.nn.BatchNorm1d):
-    """Batch normalisation over rows that exist, however few.
-
-    The rows are ragged, so no padding enters a mean or a variance. A batch may have no rows at all
-    (graphs without edges) or a single one, which has no variance: these are normalised by the
-    running statistics, in training too, and leave them as they are.
-
-    Args:
-        channels: Width of a row.
-    """
-
-    def __init__(self, channels: int) -> None:
-        super().__init__(channels)
-
-    def forward(self, input: Float[Tensor, "r k"]) -> Float[Tensor, "r k"]:
-        """The rows, centred and scaled in each channel."""
-        if self.training and input.size(0) < 2:
-            return batch_norm(
-                input, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps
-            )
-        return super().forward(input)
+from cyclenet.nn.layers.row_norm import RowNorm
 
 
 class Stack(torch.nn.Sequential):

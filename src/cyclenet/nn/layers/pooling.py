@@ -70,3 +70,22 @@ def segment_softmax(
     peak = lowest.scatter_reduce(0, shared, logits.detach(), "amax")
     weights = (logits - peak[owner]).exp()
     return weights / sum_pool(weights, owner, num_owners)[owner]
+
+
+def repeated(
+    counts: Int64[Tensor, " r"], num_rows: int | None, *, fill: bool = False
+) -> Int64[Tensor, " s"]:
+    """Row i, `counts[i]` times.
+
+    Args:
+        counts: How often each row is wanted.
+        num_rows: Their sum, if it is known: a GPU that has to tell it has to be waited for.
+        fill: The last row takes what is left of `num_rows`, whatever its own count says.
+
+    Returns:
+        Row numbers, ascending.
+    """
+    if fill and num_rows is not None:
+        counts = torch.cat((counts[:-1], num_rows - counts[:-1].sum(0, keepdim=True)))
+    rows = torch.arange(counts.size(0), device=counts.device)
+    return rows.repeat_interleave(counts, output_size=num_rows)
