@@ -365,7 +365,7 @@ class _Training:
         }
         state = {
             "course": asdict(self.course),
-            "plateau": self.plateau.state_dict(),
+            "plateau": {k: v for k, v in self.plateau.state_dict().items() if k != "_last_lr"},
             "lr": self._lr,
         }
         step = self.course.epochs * len(self._batches(0))
