@@ -7,9 +7,12 @@ import torch
 from bad_input import refused
 from feature_graphs import MIXED, with_features
 
+from cyclenet.experiments.spec import Training
+from cyclenet.experiments.tasks import TASKS
 from cyclenet.nn import CycleNet
-from cyclenet.nn.layers import RowNorm, real_rows
+from cyclenet.nn.layers import real_rows
 from cyclenet.runner.batches import GraphStore, padded
+from cyclenet.runner.fit import Sets, fit
 from cyclenet.transforms import (
     AddCycleProfiles,
     AddCycleProjector,
@@ -115,18 +118,52 @@ def test_a_batch_with_a_single_row_of_a_unit_has_no_room():
         store.room([[0], [1]])
 
 
-def test_rows_that_nobody_counted_are_refused():
-    with real_rows({7: torch.tensor(5)}), refused(ValueError, r"\[7\].*has 6"):
-        RowNorm(2)(torch.zeros(6, 2))
+def test_a_training_of_fixed_shape_is_the_plain_training():
+    # Random features: where all of a gradient is rounding, Adam makes a whole step of it.
+    items = [AddShortestCycleBasis()(with_features(graph, seed)) for seed in range(4)
+             for graph in MIXED]  # fmt: skip
+    for seed, item in enumerate(items):
+        item.x, item.y = item.x[:, :2], item.x[:, :1].sum(0, keepdim=True) + 0.1 * seed
+    sets = Sets(items[:18], items[18:21], items[21:])
+    settings = Training(epochs=4, batch_size=4, clip_norm=1.0, standardise=True)
+    kind = TASKS["n_circles"]
+    fitted = []
+    for fixed_shapes in (False, True):
+        torch.manual_seed(0)
+        model = CycleNet(2, 1, hidden_channels=8, encoder="peoi").double()
+        fitted.append(
+            fit(model, kind, sets, settings, seed=3, device=CPU, fixed_shapes=fixed_shapes)
+        )
+    plain, fixed = (one.curve for one in fitted)
+    assert len(plain.train_loss) == 4
+    torch.testing.assert_close(fixed.train_loss, plain.train_loss, rtol=1e-5, atol=0)
+    torch.testing.assert_close(fixed.test_metric, plain.test_metric, rtol=1e-5, atol=0)
 
 
-def test_rows_that_are_not_real_enter_no_statistic():
-    norm, plain = RowNorm(2).double(), RowNorm(2).double()
-    rows = torch.rand(7, 2, dtype=torch.float64)
-    rows[5:] = 1e6
-    with real_rows({7: torch.tensor(5)}):
-        found = norm(rows)
-    torch.testing.assert_close(found[:5], plain(rows[:5]))
-    torch.testing.assert_close(norm.running_mean, plain.running_mean)
-    torch.testing.assert_close(norm.running_var, plain.running_var)
-    assert norm.num_batches_tracked == plain.num_batches_tracked == 1
+def test_batches_without_room_are_trained_on_as_they_are():
+    items = [AddShortestCycleBasis()(with_features(graph)) for graph in MIXED[:4]]
+    for item in items:
+        item.x, item.y = item.x[:, :2], torch.ones(1, 1, dtype=torch.float64)
+    settings = Training(epochs=1, batch_size=1)  # a graph alone is one row of numbers of graphs
+    model = CycleNet(2, 1, hidden_channels=8, encoder="peoi").double()
+    sets = Sets(items[:2], items[2:3], items[3:])
+    done = fit(model, TASKS["n_circles"], sets, settings, seed=0, device=CPU, fixed_shapes=True)
+    assert len(done.curve.train_loss) == 1
+
+
+@pytest.mark.gpu
+def test_replayed_steps_are_the_plain_steps():
+    items = [AddShortestCycleBasis(dtype=torch.float64)(with_features(graph, seed))
+             for seed in range(4) for graph in MIXED]  # fmt: skip
+    for seed, item in enumerate(items):
+        item.x, item.y = item.x[:, :2], item.x[:, :1].sum(0, keepdim=True) + 0.1 * seed
+    sets = Sets(items[:18], items[18:21], items[21:])
+    settings = Training(epochs=4, batch_size=4, clip_norm=1.0)
+    losses = []
+    for fixed_shapes in (False, True):
+        torch.manual_seed(0)
+        model = CycleNet(2, 1, hidden_channels=8, encoder="peoi").double()
+        done = fit(model, TASKS["n_circles"], sets, settings, seed=3, device=torch.device("cuda"),
+                   fixed_shapes=fixed_shapes)  # fmt: skip
+        losses.append(done.curve.train_loss)
+    torch.testing.assert_close(*losses, rtol=1e-5, atol=0)

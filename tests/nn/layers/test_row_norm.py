@@ -1,0 +1,77 @@
+import pytest
+import torch
+from bad_input import refused
+
+from cyclenet.nn.layers import RowNorm, real_rows
+
+
+def test_rows_are_centred_and_scaled():
+    norm = RowNorm(2)
+    rows = norm(torch.tensor([[1.0, 10.0], [3.0, 30.0], [5.0, 80.0]]))
+    torch.testing.assert_close(rows.mean(0), torch.zeros(2), atol=1e-6, rtol=0)
+    torch.testing.assert_close(rows.var(0, unbiased=False), torch.ones(2), atol=1e-4, rtol=0)
+
+
+def test_rows_that_vary_are_normalised_as_torch_does():
+    ours, theirs = RowNorm(3).double(), torch.nn.BatchNorm1d(3).double()
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(3):
+        rows = torch.randn(7, 3, generator=generator, dtype=torch.double) * 3 + 5
+        torch.testing.assert_close(ours(rows), theirs(rows))
+    ours.eval(), theirs.eval()
+    torch.testing.assert_close(ours(rows), theirs(rows))
+    for one, other in zip(ours.buffers(), theirs.buffers(), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_too_few_rows_for_a_variance_use_the_running_statistics(count):
+    norm = RowNorm(2)
+    norm(torch.tensor([[1.0, 10.0], [3.0, 30.0]]))
+    before = norm.running_mean.clone(), norm.running_var.clone()
+    rows = torch.ones(count, 2, requires_grad=True)
+    expected = (rows - before[0]) / (before[1] + norm.eps).sqrt()
+    torch.testing.assert_close(norm(rows), expected)
+    norm(rows).sum().backward()
+    assert torch.equal(norm.running_mean, before[0]) and torch.equal(norm.running_var, before[1])
+    assert rows.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_rounding_does_not_grow_in_one_norm_after_the_other(dtype):
+    rows = torch.full((1000, 4), 0.1, dtype=dtype).requires_grad_()
+    states = rows
+    for _ in range(12):
+        states = RowNorm(4).to(dtype)(states + 0.3)
+    assert torch.equal(states, torch.zeros_like(states))
+    states.sum().backward()
+    assert torch.equal(rows.grad, torch.zeros_like(rows))
+
+
+def test_a_small_deviation_is_no_rounding():
+    rows = 1 + 1e-6 * torch.tensor([[0.0], [1.0], [2.0]], dtype=torch.double)
+    assert RowNorm(1).double()(rows).std() > 1e-4
+
+
+def test_rows_that_nobody_counted_are_refused():
+    with real_rows({7: torch.tensor(5)}), refused(ValueError, r"\[7\].*has 6"):
+        RowNorm(2)(torch.zeros(6, 2))
+
+
+def test_rows_that_are_not_real_enter_no_statistic():
+    norm, plain = RowNorm(2).double(), RowNorm(2).double()
+    rows = torch.rand(7, 2, dtype=torch.float64)
+    rows[5], rows[6] = 1e6, torch.inf
+    with real_rows({7: torch.tensor(5)}):
+        found = norm(rows)
+    torch.testing.assert_close(found[:5], plain(rows[:5]))
+    assert torch.equal(found[5:], torch.zeros(2, 2, dtype=torch.double))
+    torch.testing.assert_close(norm.running_mean, plain.running_mean)
+    torch.testing.assert_close(norm.running_var, plain.running_var)
+    assert norm.num_batches_tracked == plain.num_batches_tracked == 1
+
+
+def test_gradients_are_right():
+    generator = torch.Generator().manual_seed(0)
+    rows = torch.randn(6, 3, generator=generator, dtype=torch.double, requires_grad=True)
+    assert torch.autograd.gradcheck(RowNorm(3).double(), rows)
