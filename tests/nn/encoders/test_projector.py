@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import given
+from named_graphs import rook, shrikhande
 from strategies import arcs_of, batches, examples
 from torch_geometric.data import Batch, Data
 
@@ -124,3 +125,14 @@ def test_both_arcs_of_an_edge_get_the_same_row(st_arcs):
     for edge in range(4):
         mine = rows[item.arc_to_edge == edge]
         assert torch.equal(mine, mine[:1].expand_as(mine))
+
+
+@pytest.mark.parametrize("on", ["arcs", "abs"])
+def test_no_seed_is_blind_before_training(on):
+    """Some ReLU of the first layer bends between two entries of P, whatever was drawn."""
+    several, _ = batch_of([rook(), shrikhande()])
+    for seed in range(20):
+        torch.manual_seed(seed)
+        encoder = ProjectorEncoder(8, on=on, num_layers=2, pair_channels=8).double().eval()
+        one, other = encoder.encode_edges(several).chunk(2)
+        assert (one.mean(0) - other.mean(0)).abs().max() > 1e-6, seed
