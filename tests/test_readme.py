@@ -2,7 +2,8 @@
 
 - A `python` block runs from top to bottom; a comment behind `print(...)` is the line it prints. The
   blocks of one page share their names, in order.
-- In a `console` block every `$ cyclenet` line runs and must succeed; a `$ make` target must exist.
+- In a `console` block every `$ cyclenet` line runs, in a folder that has our experiments, and must
+  succeed; a `$ make` target must exist.
 """
 
 import contextlib
@@ -65,12 +66,14 @@ def test_python_blocks_run_and_print_what_they_say(page, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("page", named([page for page in PAGES if commands(page)]))
 def test_commands_succeed(page, tmp_path):
+    (tmp_path / "experiments").symlink_to(ROOT / "experiments")
     for command in commands(page):
         if command[0] == "make":
             assert command[1] in make_targets(), command
         elif command[0] == "cyclenet" and not is_long(command):
+            in_little = ["--seconds", "1"] if command[1] == "demo" else []
             run = subprocess.run(
-                [sys.executable, "-m", "cyclenet", *command[1:]],
+                [sys.executable, "-m", "cyclenet", *command[1:], *in_little],
                 cwd=tmp_path, env={**os.environ, "NO_COLOR": "1"},
                 capture_output=True, text=True, timeout=300, check=False,
             )  # fmt: skip

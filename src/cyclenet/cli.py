@@ -17,6 +17,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
@@ -50,6 +51,9 @@ _COMMON_HELP = "Common to all commands: --json, -q, -v, --debug; see cyclenet --
 
 # typer does not export the class that all its complaints about the command line share.
 _UsageError = typer.BadParameter.__base__ or typer.BadParameter
+
+# Takes the lines that a command has to show before its end.
+_TELL: ContextVar[Callable[[str], None]] = ContextVar("tell")
 
 _app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -108,6 +112,7 @@ class _Door:
         self.verbose = "verbose" in flags
         self.debug = "debug" in flags
         self.command = next((word for word in self.rest if not word.startswith("-")), None)
+        self.stdout = sys.stdout
 
     def call(self) -> Outcome | str:
         """The outcome of the command, or the text of a help page."""
@@ -116,7 +121,11 @@ class _Door:
         printed = StringIO()
         # Whatever a library prints must not stand among the results.
         with contextlib.redirect_stdout(printed):
-            answer = _app(self.rest or ["--help"], prog_name="cyclenet", standalone_mode=False)
+            before = _TELL.set(self.tell)
+            try:
+                answer = _app(self.rest or ["--help"], prog_name="cyclenet", standalone_mode=False)
+            finally:
+                _TELL.reset(before)
         if isinstance(answer, Outcome):
             self.say(printed.getvalue().rstrip())
             return answer
@@ -131,7 +140,8 @@ class _Door:
         if self.json:
             self._print_json(answer.exit_code, result=answer.result)
         else:
-            print(*answer.lines, sep="\n")
+            for line in answer.lines:
+                print(line)
             sys.stdout.flush()
         if self.verbose:
             self.say(f"{time.perf_counter() - self.started:.2f} seconds")
@@ -165,10 +175,17 @@ class _Door:
         return exit_code
 
     def command_line(self) -> str:
-        """What was typed, to be typed again."""
+        """What to type to go on: what was typed, without starting over once more."""
         import shlex
 
-        return shlex.join(["cyclenet", *self.words])
+        return shlex.join(["cyclenet", *(word for word in self.words if word != "--fresh")])
+
+    def tell(self, line: str) -> None:
+        """A part of the result that is there before the end; `--json` shows all of it at once."""
+        if self.json:
+            self.say(line)
+        else:
+            print(line, file=self.stdout, flush=True)
 
     def say(self, text: str) -> None:
         """A line for the user who watches; not part of the result."""
@@ -185,10 +202,10 @@ class _Door:
     def listening(self) -> Iterator[None]:
         """Within it warnings go to our list, and what commands log goes to the user."""
         log = logging.getLogger("cyclenet")
-        handler = _Listener(self.say)
+        handler = _Listener(self.say, self.warn)
         level = log.level
         log.addHandler(handler)
-        log.setLevel(logging.INFO)
+        log.setLevel(logging.WARNING if self.quiet else logging.INFO)
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = lambda message, *_, **__: self.warn(str(message))
@@ -229,12 +246,13 @@ class _Door:
 class _Listener(logging.Handler):
     """Passes on what is logged."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
+    def __init__(self, say: Callable[[str], None], warn: Callable[[str], None]) -> None:
         super().__init__()
-        self.say = say
+        self.say, self.warn = say, warn
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.say(record.getMessage())
+        tell = self.warn if record.levelno >= logging.WARNING else self.say
+        tell(record.getMessage())
 
 
 # Commands.
@@ -278,12 +296,15 @@ def _command(name: str, example: str) -> Callable[[Callable[..., Outcome]], Call
 @_command("demo", "cyclenet demo --out demo-output")
 def _demo(
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Folder of the picture.")
+        Path, typer.Option("--out", metavar="DIR", help="Folder of the page and the records.")
     ] = Path("demo-output"),
+    seconds: Annotated[
+        int, typer.Option("--seconds", metavar="N", min=1, help="About how long it may take.")
+    ] = 60,
 ) -> Outcome:
     from cyclenet.commands.demo import run_demo
 
-    return run_demo(out)
+    return run_demo(out, seconds=seconds)
 
 
 @_command("inspect", "cyclenet inspect sr:sr251256:0 --svg graph.svg")
@@ -305,6 +326,99 @@ def _inspect(
     from cyclenet.commands.inspect import inspect_source
 
     return inspect_source(source, svg=svg, data_root=data, no_limit=no_limit)
+
+
+@_command("run", "cyclenet run experiments/smoke.toml --row gin --set epochs=2")
+def _run(
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="What to run.")],
+    row: Annotated[
+        list[str] | None, typer.Option("--row", metavar="NAME", help="Only this row; repeatable.")
+    ] = None,
+    task: Annotated[
+        list[str] | None, typer.Option("--task", metavar="NAME", help="Only this task; repeatable.")
+    ] = None,
+    seed: Annotated[
+        list[int] | None, typer.Option("--seed", metavar="N", help="Only this seed; repeatable.")
+    ] = None,
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="a.b=v", help="Change a setting; the records say so."),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", help="At most N training graphs.")
+    ] = 0,
+    device: Annotated[
+        str, typer.Option("--device", metavar="NAME", help="auto, cpu, cuda or cuda:N.")
+    ] = "auto",
+    ddp: Annotated[
+        int, typer.Option("--ddp", metavar="N", help="Share each training among N processes.")
+    ] = 1,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what there is to do.")] = (
+        False
+    ),
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Do it anew; old records stay until new ones are there.")
+    ] = False,
+    checkpoint_every: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0, help="Seconds between two checkpoints.")
+    ] = 60.0,
+    results: Annotated[
+        Path, typer.Option("--results", metavar="DIR", help="Folder of the records.")
+    ] = Path("results"),
+) -> Outcome:
+    from cyclenet.commands.plan import planned
+
+    plan = planned(
+        file,
+        rows=row or (),
+        tasks=task or (),
+        seeds=seed or (),
+        changes=change or (),
+        limit=limit,
+    )
+    if plan.experiment.claims:
+        from cyclenet.commands.claims import check_claims
+
+        return check_claims(plan, results, _TELL.get(), dry_run=dry_run)
+    from cyclenet.commands.run import How, run_plan
+
+    how = How(results, device, ddp, checkpoint_every)
+    return run_plan(plan, how, _TELL.get(), fresh=fresh, dry_run=dry_run)
+
+
+@_command("table", "cyclenet table experiments/smoke.toml --format csv")
+def _table(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE.toml...", help="Experiments.")],
+    form: Annotated[
+        str, typer.Option("--format", metavar="NAME", help="md, tex, csv or json.")
+    ] = "md",
+    headline: Annotated[
+        bool, typer.Option("--headline", help="Only the short table of each experiment.")
+    ] = False,
+    results: Annotated[
+        Path, typer.Option("--results", metavar="DIR", help="Folder of the records.")
+    ] = Path("results"),
+) -> Outcome:
+    from cyclenet.commands.tables import tables_of
+
+    return tables_of(files, results=results, form=form, headline=headline)
+
+
+@_command("report", "cyclenet report results -o report.html")
+def _report(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Folder of records, as run fills it.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="The page.")
+    ] = None,
+    experiments: Annotated[
+        Path, typer.Option("--experiments", metavar="DIR", help="Folder of the experiment files.")
+    ] = Path("experiments"),
+) -> Outcome:
+    from cyclenet.commands.report import write_report
+
+    return write_report(folder, out=out, experiments=experiments)
 
 
 @_command("list", "cyclenet list datasets")

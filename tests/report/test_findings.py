@@ -6,7 +6,7 @@ import pytest
 from made_records import claims
 
 from cyclenet.datasets.errors import DataFileError
-from cyclenet.report.findings import Finding, findings_of, read_findings
+from cyclenet.report.findings import Finding, findings_of, read_findings, write_findings
 
 ENTRY = {"check": "one", "paper": "p", "holds": "yes", "finding": "f", "witness": "w"}
 
@@ -15,6 +15,16 @@ def test_findings_are_read(tmp_path):
     path = tmp_path / "claims.json"
     path.write_text(json.dumps([ENTRY]))
     assert read_findings(path) == [Finding("one", "p", "yes", "f", "w")]
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_what_is_written_is_read(tmp_path, count):
+    path = tmp_path / "new folder" / "claims.json"
+    found = [Finding(f"check{i}", 'says "so"', "no", "it\n\tdoes not", "é") for i in range(count)]
+    for wanted in (found[:1], found):
+        write_findings(path, wanted)
+        assert read_findings(path) == wanted
+    assert [one.name for one in path.parent.iterdir()] == ["claims.json"]
 
 
 def test_a_file_that_is_not_there_holds_none(tmp_path):

@@ -1,15 +1,21 @@
 """`cyclenet list`: the names there are, one line each."""
 
+from pathlib import Path
+
 from cyclenet.commands.outcome import Outcome
 from cyclenet.commands.table import aligned
 from cyclenet.datasets.catalog import SOURCE_KINDS
 from cyclenet.datasets.errors import UnknownName
 from cyclenet.datasets.strongly_regular import FAMILIES
+from cyclenet.experiments.reading import SpecError, read_experiment
 
 # One line for each command, and for its help.
 COMMANDS = {
-    "demo": "Compare two graphs that message passing cannot tell apart.",
+    "demo": "See, encode, train and report, in about a minute; ends with a page to look at.",
     "inspect": "Show one graph, or a dataset, in numbers.",
+    "run": "Run an experiment: train and test its rows, or check its claims.",
+    "table": "Print the tables of experiments from the records of their runs.",
+    "report": "Write one page of everything that the records of a folder say.",
     "list": "List the names there are.",
     "doctor": "Show versions, what is missing, and what that switches off.",
     "bench": "Measure the kernels against the bars they have to reach.",
@@ -25,12 +31,24 @@ TRANSFORMS = {
     "LiftToCliqueComplex": "all triangles, as faces",
 }
 
-# Kinds that nothing fills yet, and what will.
-_TO_COME = {
-    "encoders": "none yet; modules that read cycle numbers come with `cyclenet.nn`",
-    "backbones": "none yet; networks to put an encoder in front of come with `cyclenet.nn`",
-    "experiments": "none yet; tables of the paper come as TOML files with `cyclenet run`",
+ENCODERS = {
+    "projector": "layers on the cycle projector, contracted as published or over pairs of edges",
+    "peoi": "order-invariant sums over the cycles of a shortest basis, or over relevant cycles",
+    "profile": "the profile of each edge under the projector; sound, and separates the most",
 }
+
+BACKBONES = {
+    "gin": "isomorphism network with states of arcs",
+    "gcn": "graph convolutions, arcs weighted by their states",
+    "gat": "attention over the arcs into a node",
+    "signnet": "a transformer behind eigenvectors whose signs do not matter",
+    "ppgn": "products of matrices over pairs of nodes",
+    "cwn": "messages between nodes, edges and rings",
+}
+
+# Where experiments are looked for, and what is said where there are none.
+EXPERIMENTS = Path("experiments")
+_NONE = f"none: there is no TOML file in the folder {EXPERIMENTS} here"
 
 KINDS = ("datasets", "transforms", "encoders", "backbones", "experiments", "commands")
 
@@ -54,7 +72,7 @@ def list_names(kind: str | None = None) -> Outcome:
     for name in kinds:
         names = _names(name)
         result[name] = [{"name": key, "about": about} for key, about in names.items()]
-        body = aligned(list(names.items())) or [_TO_COME[name]]
+        body = aligned(list(names.items())) or [_NONE]
         lines += [*([""] if lines else []), name, *(f"  {line}" for line in body)]
     return Outcome(result, lines)
 
@@ -67,4 +85,17 @@ def _names(kind: str) -> dict[str, str]:
             for name, family in FAMILIES.items()
         }
         return kinds | families
-    return {"transforms": TRANSFORMS, "commands": COMMANDS}.get(kind, {})
+    if kind == "experiments":
+        return {str(path): _about(path) for path in sorted(EXPERIMENTS.glob("*.toml"))}
+    return {
+        "transforms": TRANSFORMS, "encoders": ENCODERS, "backbones": BACKBONES, "commands": COMMANDS
+    }[kind]  # fmt: skip
+
+
+def _about(path: Path) -> str:
+    """What an experiment file is about; a list of names does not end at a broken one."""
+    try:
+        experiment = read_experiment(path)
+    except SpecError as error:
+        return f"cannot be run: {error}"
+    return ": ".join(text for text in (experiment.paper, experiment.title) if text)

@@ -7,7 +7,7 @@ from typing import Any
 
 from cyclenet.datasets.errors import BadArgument, DataFileError, MissingExtra
 
-EXIT_BUG, EXIT_USAGE, EXIT_FAILURES, EXIT_DATA, EXIT_ENVIRONMENT = 1, 2, 3, 4, 5
+EXIT_BUG, EXIT_USAGE, EXIT_FAILURES, EXIT_DATA, EXIT_ENVIRONMENT, EXIT_PEER = 1, 2, 3, 4, 5, 6
 
 
 @dataclass(frozen=True)

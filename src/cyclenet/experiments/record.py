@@ -139,7 +139,7 @@ def write_record(root: Path, record: Record, folder: str) -> Path:
     lines = [f" {json.dumps(key)}: {json.dumps(_finite(one))}" for key, one in values.items()]
     path = root / folder / RECORD_FILE
     path.parent.mkdir(parents=True, exist_ok=True)
-    _write_whole(path, "{\n" + ",\n".join(lines) + "\n}\n")
+    write_whole(path, "{\n" + ",\n".join(lines) + "\n}\n")
     return path
 
 
@@ -194,8 +194,13 @@ def find_records(root: Path, experiment: str) -> list[Record]:
     return [read_record(path) for path in sorted((root / experiment).rglob(RECORD_FILE))]
 
 
-def _write_whole(path: Path, text: str) -> None:
-    """Write beside the file, to the disk, and rename: a crash leaves the old one or the new one."""
+def write_whole(path: Path, text: str) -> None:
+    """Write beside the file, to the disk, and rename: a crash leaves the old one or the new one.
+
+    Args:
+        path: The file; its folder is there.
+        text: What it is to hold.
+    """
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

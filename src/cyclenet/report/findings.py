@@ -1,10 +1,12 @@
 """What became of the claims of an experiment: the verdicts that `cyclenet run` wrote down."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from cyclenet.datasets.errors import DataFileError
+from cyclenet.experiments.record import write_whole
 from cyclenet.experiments.spec import Experiment
 
 FILE = "claims.json"
@@ -94,6 +96,18 @@ def read_findings(path: Path) -> list[Finding]:
             path=str(path),
             hint="cyclenet run FILE.toml, which writes it anew",
         ) from None
+
+
+def write_findings(path: Path, found: Iterable[Finding]) -> None:
+    """Write findings whole; what `read_findings` reads.
+
+    Args:
+        path: A `FILE`; its folder is made if it is not there.
+        found: The findings.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = [f" {json.dumps(asdict(finding))}" for finding in found]
+    write_whole(path, "[\n" + ",\n".join(lines) + "\n]\n")
 
 
 def _items(path: Path) -> list[object]:

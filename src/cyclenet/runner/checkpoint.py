@@ -1,5 +1,6 @@
 """Checkpoints of a training: whole or not there, and checked before they are believed."""
 
+import contextlib
 import hashlib
 import json
 import logging
@@ -25,7 +26,13 @@ CHECKPOINT_FORMAT = 1
 # The newest, and one to fall back on.
 KEPT = 2
 
+# Seconds between two checkpoints.
+INTERVAL = 60.0
+
 _TENSORS = ("model", "best", "optim")
+
+# What reading a damaged checkpoint may raise.
+_DAMAGE = (OSError, ValueError, KeyError, SafetensorError)
 
 Tensors = dict[str, Tensor]
 
@@ -57,22 +64,30 @@ class Keeper:
     A checkpoint is a folder ``step-00001234`` with the tensors (safetensors) and `state.json`,
     which holds the hash of each of them and of itself. It is written beside and renamed, so that a
     process may end anywhere and leave nothing half-written that is ever read. Two are kept;
-    `LATEST` names the newest.
+    `LATEST` names the newest for whoever looks into the folder; it is not read here.
 
     Args:
         folder: Where checkpoints are.
         fingerprint: Of the run. Checkpoints of another are dropped.
         interval: Seconds between two checkpoints; 0 writes all.
-        writes: Whether this process writes; of several that share a training, one does.
+        rank: The number of this process among those that share the training; the first one writes.
+        world: How many these are.
     """
 
     def __init__(
-        self, folder: Path, fingerprint: str, *, interval: float = 60.0, writes: bool = True
+        self,
+        folder: Path,
+        fingerprint: str,
+        *,
+        interval: float = INTERVAL,
+        rank: int = 0,
+        world: int = 1,
     ) -> None:
         self.folder = folder
-        self.writes = writes
+        self.writes = rank == 0
         self.fingerprint = fingerprint
         self.interval = interval
+        self.world = world
         self._written = time.monotonic()
         self._pending: Snapshot | None = None
 
@@ -106,10 +121,10 @@ class Keeper:
         for place in reversed(found):
             try:
                 snapshot = self._read(place)
-            except (OSError, ValueError, KeyError, SafetensorError) as error:
+            except _DAMAGE as error:
                 _log.warning(f"{place}: damaged checkpoint passed over ({error})")
                 continue
-            if snapshot is None:
+            if snapshot is None and self.writes:
                 _log.info(f"{place}: checkpoint of another run or version; starting over")
                 self.remove()
             return snapshot
@@ -120,6 +135,18 @@ class Keeper:
                 hint="--fresh to train from the start",
             )
         return None
+
+    def has_begun(self) -> bool:
+        """Whether there is a checkpoint of this run; nothing is read but whose it is.
+
+        Returns:
+            True also if its tensors are damaged.
+        """
+        for place in self._folders():
+            with contextlib.suppress(*_DAMAGE):
+                if self._is_ours(self._values(place)):
+                    return True
+        return False
 
     def remove(self) -> None:
         """Delete all checkpoints."""
@@ -144,6 +171,7 @@ class Keeper:
         values = {
             "format": CHECKPOINT_FORMAT,
             "fingerprint": self.fingerprint,
+            "world": self.world,
             "step": snapshot.step,
             "state": snapshot.state,
             "hashes": hashes,
@@ -158,8 +186,8 @@ class Keeper:
 
     def _read(self, place: Path) -> Snapshot | None:
         """A checkpoint, or None if it is whole but not ours."""
-        values = _unsealed((place / "state.json").read_bytes())
-        if values["format"] != CHECKPOINT_FORMAT or values["fingerprint"] != self.fingerprint:
+        values = self._values(place)
+        if not self._is_ours(values):
             return None
         tensors = {}
         for part in _TENSORS:
@@ -167,7 +195,18 @@ class Keeper:
             if hashlib.sha256(content).hexdigest() != values["hashes"][part]:
                 raise ValueError(f"{part}.safetensors does not have the hash in state.json")
             tensors[part] = safetensors.torch.load(content)
+        if values["world"] != self.world and self.writes:
+            _log.info(
+                f"{place}: begun on {values['world']} ranks and continued on {self.world}: the "
+                "order of the graphs is the same, but rounding and random numbers are not"
+            )
         return Snapshot(values["step"], values["state"], **tensors)
+
+    def _values(self, place: Path) -> dict[str, Any]:
+        return _unsealed((place / "state.json").read_bytes())
+
+    def _is_ours(self, values: Mapping[str, Any]) -> bool:
+        return (values["format"], values["fingerprint"]) == (CHECKPOINT_FORMAT, self.fingerprint)
 
 
 def replace_file(path: Path, content: bytes) -> None:

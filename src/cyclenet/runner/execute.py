@@ -21,7 +21,7 @@ from cyclenet.experiments.record import RECORD_FILE, Copies, Record, read_record
 from cyclenet.experiments.spec import Run, Separation, Training
 from cyclenet.experiments.tasks import TASKS, Splits, TaskKind, metric_of
 from cyclenet.runner.batches import GraphStore
-from cyclenet.runner.checkpoint import Keeper, replace_file
+from cyclenet.runner.checkpoint import INTERVAL, Keeper, replace_file
 from cyclenet.runner.copies import differ, renamed
 from cyclenet.runner.devices import device_named, device_title, revision, versions
 from cyclenet.runner.fit import Sets, TrainingFailed, Watch, fit
@@ -56,6 +56,7 @@ def execute(
     device: str = "auto",
     fresh: bool = False,
     watch: Watch | None = None,
+    interval: float = INTERVAL,
 ) -> Record:
     """Do a run, unless it has been done; go on with it, if it has been begun.
 
@@ -69,6 +70,7 @@ def execute(
         fresh: Do it anew. The old record is kept as `record.old.json` until the new one is
             there; while it is, a fresh start has been made already and is continued.
         watch: Told of every epoch.
+        interval: Seconds between two checkpoints.
 
     Returns:
         The record, which is in `results` by then: of a finished run, or of a failed one.
@@ -82,9 +84,9 @@ def execute(
         if fresh:
             start_over(run, results)
         done = known_record(run, results)
-        return (
-            done if done is not None else written(run, measure(run, results, place, watch), results)
-        )
+        if done is not None:
+            return done
+        return written(run, measure(run, results, place, watch, interval), results)
 
 
 def known_record(run: Run, results: Path) -> Record | None:
@@ -102,6 +104,19 @@ def known_record(run: Run, results: Path) -> Record | None:
         return None
     record = read_record(path)
     return record if record.fingerprint == run.fingerprint else None
+
+
+def is_begun(run: Run, results: Path) -> bool:
+    """Whether there is a checkpoint to go on from.
+
+    Args:
+        run: The run.
+        results: The folder of results.
+
+    Returns:
+        Whether there is one, be it whole or not. Those of other settings do not count.
+    """
+    return Keeper(results / run.folder / CHECKPOINTS, run.fingerprint).has_begun()
 
 
 @contextlib.contextmanager
@@ -123,9 +138,31 @@ def claimed(run: Run, results: Path) -> Iterator[None]:
     except Timeout:
         raise Busy(run) from None
     try:
+        _drop_drafts(folder)
         yield
     finally:
         lock.release()
+
+
+def _drop_drafts(folder: Path) -> None:
+    """Delete files that a process had not finished when it was killed; none is ever read."""
+    for path in folder.glob(".*"):
+        if path.name != LOCK:
+            path.unlink()
+
+
+def set_aside(run: Run, results: Path) -> None:
+    """Let a run be done anew from now on, whichever process does it.
+
+    Args:
+        run: The run.
+        results: The folder of results.
+
+    Raises:
+        Busy: If another living process is working on it.
+    """
+    with claimed(run, results):
+        start_over(run, results)
 
 
 def start_over(run: Run, results: Path) -> None:
@@ -160,7 +197,13 @@ def written(run: Run, record: Record, results: Path) -> Record:
     return read_record(path)
 
 
-def measure(run: Run, results: Path, device: torch.device, watch: Watch | None = None) -> Record:
+def measure(
+    run: Run,
+    results: Path,
+    device: torch.device,
+    watch: Watch | None = None,
+    interval: float = INTERVAL,
+) -> Record:
     """Do a run: fit, look at copies, and tell everything; nothing is skipped and no record written.
 
     Args:
@@ -168,6 +211,7 @@ def measure(run: Run, results: Path, device: torch.device, watch: Watch | None =
         results: The folder of results, for checkpoints and weights.
         device: Where to compute.
         watch: Told of every epoch.
+        interval: Seconds between two checkpoints.
 
     Returns:
         The record.
@@ -182,7 +226,7 @@ def measure(run: Run, results: Path, device: torch.device, watch: Watch | None =
         elif isinstance(run.settings, Separation):
             found = _separated(run, kind, device)
         else:
-            found = _trained(run, kind, run.settings, results, device, watch)
+            found = _trained(run, kind, run.settings, results, device, watch, interval)
     before = found.pop("seconds", 0.0)
     return Record(
         experiment=run.experiment,
@@ -217,12 +261,16 @@ def _trained(
     results: Path,
     device: torch.device,
     watch: Watch | None,
+    interval: float,
 ) -> Found:
     """What a trained network makes of the test graphs."""
     splits = _splits(run, kind)
     model = build_model(run.row, kind)
     folder, ranks = results / run.folder, Ranks()
-    keeper = Keeper(folder / CHECKPOINTS, run.fingerprint, writes=ranks.rank == 0)
+    keeper = Keeper(
+        folder / CHECKPOINTS, run.fingerprint,
+        interval=interval, rank=ranks.rank, world=ranks.world,
+    )  # fmt: skip
     found: Found = _sizes(model)
     sets = Sets(*(prepared(run.row, items) for items in splits))
     try:
@@ -249,7 +297,7 @@ def _trained(
         "chosen_epoch": fitted.chosen_epoch,
         "curve": fitted.curve,
         "seconds_per_epoch": fitted.seconds_per_epoch,
-        "details": fitted.details,
+        "details": fitted.details | ({"ranks": ranks.world} if ranks.world > 1 else {}),
         "seconds": fitted.seconds_before,
         "copies": _copies_told_apart(predict, splits.test, run.seed),
     }

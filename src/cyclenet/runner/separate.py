@@ -134,17 +134,20 @@ class _Rows(NamedTuple):
 def _calibrate(model: torch.nn.Module, batch: CycleData) -> None:
     """Set the statistics of every normalisation to those of its rows in a batch.
 
-    At its first statistics a deep network in evaluation mode may be constant. A channel that is
-    constant but for rounding keeps variance 1: divided by a variance of nothing, its rounding would
-    grow with every normalisation until it tells copies of a graph apart.
+    At its first statistics a deep network in evaluation mode may be constant. All channels share
+    one variance, their mean: each by its own, those in which graphs hardly differ would be blown up
+    together with their rounding, in one normalisation after the other, until copies of a graph
+    look different. Where no channel varies at all but for rounding, the variance stays 1.
     """
 
     def measure(norm: Any, inputs: tuple[Tensor, ...]) -> None:
         rows = inputs[0].flatten(0, -2)
-        variance, mean = torch.var_mean(rows, dim=0, unbiased=False)
-        noise = _ROUNDINGS * torch.finfo(rows.dtype).eps * mean.abs().clamp(min=1.0)
+        variances, mean = torch.var_mean(rows, dim=0, unbiased=False)
+        size = (variances + mean.square()).mean()
+        rounding = _ROUNDINGS * torch.finfo(rows.dtype).eps
+        varies = variances.mean() > rounding**2 * size.clamp(min=1.0)
         norm.running_mean.copy_(mean)
-        norm.running_var.copy_(torch.where(variance.sqrt() > noise, variance, 1.0))
+        norm.running_var.copy_(torch.where(varies, variances.mean(), 1.0))
 
     model.eval()
     norms = [m for m in model.modules() if isinstance(m, torch.nn.modules.batchnorm._BatchNorm)]

@@ -1,0 +1,12 @@
+"""Small networks on a busy machine: threads would wait for each other most of the time."""
+
+import pytest
+import torch
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
