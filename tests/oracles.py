@@ -6,6 +6,7 @@ or tuples of edge ids; weights are compared as exact fractions.
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from importlib.util import find_spec
 from itertools import combinations, groupby
 
 import networkx as nx
@@ -326,8 +327,16 @@ def shortest_weight_by_networkx(
     return total
 
 
-def shortest_lengths_by_igraph(edges: np.ndarray, num_nodes: int) -> list[int]:
-    """Sorted lengths of igraph's minimum cycle basis; parallel edges and loops are cycles."""
+def shortest_lengths(edges: np.ndarray, num_nodes: int) -> list[int]:
+    """Sorted lengths of a minimum cycle basis, by igraph, or by networkx where that is missing.
+
+    Parallel edges and loops are cycles; networkx sees them once every edge is cut into three.
+    """
+    if find_spec("igraph") is None:
+        graph = nx.Graph()
+        for edge, (tail, head) in enumerate(edges.T.tolist()):
+            nx.add_path(graph, [tail, ("first", edge), ("second", edge), head])
+        return sorted(len(cycle) // 3 for cycle in nx.minimum_cycle_basis(graph))
     import igraph
 
     graph = igraph.Graph(n=num_nodes, edges=edges.T.tolist())

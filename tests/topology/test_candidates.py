@@ -38,6 +38,7 @@ class Block:
         self.vertex = np.zeros((c.VERTEX_ROWS, max(num_nodes, 1)), dtype=np.int64)
         self.heap = np.empty((c.HEAP_ROWS, 2 * size + num_nodes + 1), dtype=np.int64)
         self.shortest = min(keys, default=1)
+        self.even = len(set(keys)) <= 1
         interpreted(list_arcs)(*edges, size, num_nodes, self.starts, self.arcs)
         self.num_roots = interpreted(c.removal_order)(
             num_nodes, self.starts, self.arcs, self.vertex, self.heap
@@ -45,8 +46,8 @@ class Block:
 
     def grow(self, root, step, search, radius):
         return interpreted(c.grow_tree)(
-            root, step, search, radius, self.shortest, self.chain, self.starts, self.arcs,
-            self.vertex, self.heap,
+            root, step, search, radius, self.shortest, self.even, self.chain, self.starts,
+            self.arcs, self.vertex, self.heap,
         )  # fmt: skip
 
     def left_at(self, step):
@@ -77,7 +78,9 @@ def largest_block(graph):
 @st.composite
 def blocks_with_ties(draw, max_nodes=7, max_edges=12):
     edges, num_nodes = draw(graphs(max_nodes, max_edges=max_edges).map(largest_block))
-    numbers = st.lists(st.integers(1, 3), min_size=edges.shape[1], max_size=edges.shape[1])
+    size = edges.shape[1]
+    numbers = st.lists(st.integers(1, 3), min_size=size, max_size=size)
+    numbers |= st.integers(1, 3).map(lambda number: [number] * size)
     return Block(edges, num_nodes, *(np.array(draw(numbers), dtype=np.int64) for _ in range(2)))
 
 

@@ -176,6 +176,10 @@ PATH = np.array([[0, 1], [1, 2]])
     [
         (np.array([[0, 3], [1, 1]]), 3, {}, GraphError, "node_out_of_range", r"1 is \(3, 1\)"),
         (np.array([[0, -1], [1, 1]]), 3, {}, GraphError, "node_out_of_range", r"\(-1, 1\)"),
+        (
+            np.array([[0], [2**63]], dtype=np.uint64), 3, {}, GraphError, "node_out_of_range",
+            r"\(0, 9223372036854775808\)",
+        ),
         (PATH, -1, {}, GraphError, "num_nodes", "-1"),
         (PATH.astype(float), 3, {}, TypeError, None, "float64"),
         (PATH.astype(bool), 3, {}, TypeError, None, "bool"),
@@ -191,8 +195,8 @@ PATH = np.array([[0, 1], [1, 2]])
         (PATH, 3, {"directed": "keep"}, ValueError, None, "'keep'"),
     ],
     ids=[
-        "node above n", "negative node", "negative n", "float", "bool", "text", "(m, 2)", "flat",
-        "three dimensions", "loop", "copy", "one direction", "unknown self_loops",
+        "node above n", "negative node", "node above int64", "negative n", "float", "bool", "text",
+        "(m, 2)", "flat", "three dimensions", "loop", "copy", "one direction", "unknown self_loops",
         "unknown multi_edges", "unknown directed",
     ],
 )  # fmt: skip

@@ -110,7 +110,9 @@ def test_every_shortest_path_up_to_the_root_comes_once(graph, data):
     vertex = np.zeros((VERTEX_ROWS, num_nodes), dtype=np.int64)
     vertex[RANK] = 9
     heap = np.empty((HEAP_ROWS, 2 * size + num_nodes), dtype=np.int64)
-    interpreted(grow_tree)(root, 0, 1, 100, 1, chain, starts, arcs, vertex, heap)
+    interpreted(grow_tree)(
+        root, 0, 1, 100, 1, len(set(keys)) <= 1, chain, starts, arcs, vertex, heap
+    )
     for side in (0, 2):
         walk = np.full((PATH_ROWS, num_nodes + 1), -7)
         walk[side, 0], walk[side + 1, 0] = end, starts[end] - 1

@@ -267,6 +267,14 @@ def test_labels_are_fractions_with_the_cycles_at_zero(case):
         assert np.all(everything == 1)
 
 
+def test_cycles_of_another_graph_are_refused():
+    edges, num_nodes = named_graphs.path(2)
+    cycles = shortest_cycle_basis(*named_graphs.theta())
+    with pytest.raises(GraphError, match="of one with 5 edges, and `edges` has 1") as caught:
+        distance_to_cycles(edges, np.zeros((3, 0), dtype=np.int64), num_nodes, cycles)
+    assert caught.value.code == "other_graph"
+
+
 def test_labels_are_zero_and_one_where_a_cycle_is_all_there_is_to_reach():
     reached = SimplicialDistances(np.zeros(3), np.array([0.0, 0.0, 0.0, np.inf]), np.zeros(0))
     labels = distance_labels(reached)

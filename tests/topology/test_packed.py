@@ -71,6 +71,20 @@ def test_pointers_that_do_not_fit_are_refused(ptr):
         check_packed_edges(edges, np.array(ptr, dtype=np.int64), 3)
 
 
+@pytest.mark.parametrize("place", [1, 2], ids=["edge_ptr", "num_nodes"])
+def test_counts_that_are_no_whole_numbers_are_refused_and_not_rounded(place):
+    arguments = list(packed([named_graphs.cycle(3)]))
+    arguments[place] = arguments[place] + 0.5
+    with refused(TypeError, "must hold whole numbers, but its dtype is float64"):
+        check_packed_edges(*arguments)
+
+
+def test_pointers_in_a_table_are_refused():
+    edges, _ = named_graphs.cycle(3)
+    with refused(GraphError, r"one row of numbers, but its shape is \(1, 2\)", "edge_ptr"):
+        check_packed_edges(edges, np.array([[0, 3]]), 3)
+
+
 def test_edges_that_are_no_integers_are_refused():
     edges, num_nodes = named_graphs.cycle(3)
     with refused(TypeError, "float64"):

@@ -143,6 +143,15 @@ def test_an_unknown_choice_is_refused_before_any_graph(transform, name):
             transform(**{name: "sum"})
 
 
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("name", ["weight_tol", "max_cycles", "max_faces", "max_memory"])
+def test_a_number_that_is_none_is_refused_before_any_graph(transform, name):
+    if name in inspect.signature(transform).parameters:
+        for value in ("4GB", True):
+            with refused(TypeError, f"`{name}` must be a .*number.*, but it is {value!r}"):
+                transform(**{name: value})
+
+
 @pytest.mark.parametrize("dtype", [torch.long, "float32", None])
 def test_a_type_that_cannot_hold_the_numbers_is_refused(dtype):
     with refused(TypeError, "`dtype` must be a floating type"):

@@ -88,7 +88,9 @@ ROWS: tuple[Row, ...] = (
         for peer, bar, measure, slow in (
             ("nothing compiled", 10, first_call, True), ("compiled", 0.5, first_cached_call, True)
         )
-        for kind in ("basis", "large graph", "relevant cycles", "projector")
+        for kind in (
+            "basis", "large graph", "relevant cycles", "large graph, relevant cycles", "projector",
+        )
     ),
     Row(17, "molecules", "one thread", 1.6, "at least", two_threads_against_one, slow=True),
     *(

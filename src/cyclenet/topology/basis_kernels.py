@@ -29,7 +29,7 @@ from cyclenet.topology.candidates import (
     sort_run,
 )  # fmt: skip
 from cyclenet.topology.chains import CHAIN_ROWS, END, HOPS, KEY, MEMBERS, START, contract
-from cyclenet.topology.compiled import ZERO, entry, inner
+from cyclenet.topology.compiled import ZERO, entry, inlined, inner
 from cyclenet.topology.cycle_basis import SATURATED
 from cyclenet.topology.elimination import WORD, first_labels, select_independent
 from cyclenet.topology.forest import FOREST_ROWS, list_arcs
@@ -321,7 +321,7 @@ def _solve_block(
     """
     missing = num_chains - num_vertices + 1
     words = (missing + WORD - 1) // WORD
-    num_roots, slots, shortest, width = prepare_block(
+    num_roots, slots, shortest, even, width = prepare_block(
         num_vertices, num_chains, chain, starts, arcs, vertex, heap
     )
     label = _bits(small[0], num_chains * words)
@@ -336,8 +336,8 @@ def _solve_block(
     relevant = ZERO
     while missing > 0:
         pool, used, beyond = _window(
-            num_roots, search, done, limit, shortest, width, chain, starts, arcs, vertex, heap,
-            label, paths, words, pool,
+            num_roots, search, done, limit, shortest, even, width, chain, starts, arcs, vertex,
+            heap, label, paths, words, pool,
         )  # fmt: skip
         search += num_roots
         order, count = _list_records(pool, used, listed[0])
@@ -361,8 +361,8 @@ def _solve_block(
 def prepare_block(num_vertices, num_chains, chain, starts, arcs, vertex, heap):
     """Arcs and order of removal of a contracted block, with no search done yet.
 
-    Returns the number of roots, the largest degree, the shortest chain and the number of bits
-    that hold the number of a chain.
+    Returns the number of roots, the largest degree, the shortest chain, whether all are as short,
+    and the number of bits that hold the number of a chain.
     """
     list_arcs(chain[START], chain[END], num_chains, num_vertices, starts, arcs)
     num_roots = removal_order(num_vertices, starts, arcs, vertex, heap)
@@ -371,19 +371,20 @@ def prepare_block(num_vertices, num_chains, chain, starts, arcs, vertex, heap):
         degree = max(degree, starts[v + 1] - starts[v])
         vertex[SEEN, v] = 0
         vertex[SETTLED, v] = 0
-    shortest = SATURATED
+    shortest, longest = SATURATED, ZERO
     for e in range(num_chains):
         shortest = min(shortest, chain[KEY, e])
+        longest = max(longest, chain[KEY, e])
     width = ZERO + 1
     while num_chains >> width > 0:
         width += 1
-    return num_roots, degree, shortest, width
+    return num_roots, degree, shortest, shortest == longest, width
 
 
 @inner
 def _window(
-    num_roots, search, done, limit, shortest, width, chain, starts, arcs, vertex, heap, label,
-    paths, words, pool,
+    num_roots, search, done, limit, shortest, even, width, chain, starts, arcs, vertex, heap,
+    label, paths, words, pool,
 ):  # fmt: skip
     """Collect the candidates of lengths in (done, limit] from all roots.
 
@@ -395,7 +396,7 @@ def _window(
         root = vertex[ROOTS, step]
         search += 1
         reached, nearest = grow_tree(
-            root, step, search, limit // 2, shortest, chain, starts, arcs, vertex, heap
+            root, step, search, limit // 2, shortest, even, chain, starts, arcs, vertex, heap
         )
         beyond = min(beyond, nearest)
         end = -1
@@ -485,7 +486,7 @@ def _count_cycles(found, end):
     return cycles, entries
 
 
-@inner
+@inlined
 def _write_edges(p, found, chain, members, first, cycle_edges):
     last = first
     for i in range(p + CHAINS, p + CHAINS + found[p + SIZE]):
@@ -496,7 +497,7 @@ def _write_edges(p, found, chain, members, first, cycle_edges):
     return last
 
 
-@inner
+@inlined
 def _write_signs(first, last, tail, head, cycle_edges, cycle_signs, join, place):
     """Walk the cycle once around, along its lowest edge; `join` leads from one edge to the next."""
     for q in range(first, last):

@@ -16,7 +16,7 @@ the test of independence like any other.
 import numpy as np
 
 from cyclenet.topology.chains import HOPS, KEY
-from cyclenet.topology.compiled import ZERO, inner
+from cyclenet.topology.compiled import ZERO, inlined, inner
 from cyclenet.topology.cycle_basis import SATURATED
 from cyclenet.topology.forest import EDGE, TIP
 
@@ -89,7 +89,8 @@ def _delete(root, step, starts, arcs, vertex, heap, filled):
     while waiting > 0:
         waiting -= 1
         v = vertex[ORDER, waiting]
-        for i in range(starts[v], starts[v + 1]):
+        # From the back: here too the lowest of equals enters its bucket last and leaves it first.
+        for i in range(starts[v + 1] - 1, starts[v] - 1, -1):
             u = arcs[TIP, i]
             if vertex[RANK, u] != STILL_THERE:
                 continue
@@ -104,8 +105,10 @@ def _delete(root, step, starts, arcs, vertex, heap, filled):
 
 
 @inner
-def grow_tree(root, step, search, radius, shortest, chain, starts, arcs, vertex, heap):
+def grow_tree(root, step, search, radius, shortest, even, chain, starts, arcs, vertex, heap):
     """Tree of first shortest paths from the root, up to a radius, among vertices still there.
+
+    Where the chains are `even`, all of one length, they fill the heap in order: it is a queue.
 
     Returns the number of vertices reached, in the order in which they were settled, and a lower
     bound of the length of any cycle through a vertex that the radius kept out.
@@ -116,12 +119,16 @@ def grow_tree(root, step, search, radius, shortest, chain, starts, arcs, vertex,
     vertex[SEEN, root] = search
     vertex[PATHS, root] = 1
     size = _push(heap, ZERO, ZERO, root)
+    taken = ZERO
     reached = ZERO
     beyond = SATURATED
-    while size > 0:
-        distance = heap[HEAP_KEY, 0]
-        v = heap[HEAP_ITEM, 0]
-        size = _pop(heap, size)
+    while size > taken:
+        distance = heap[HEAP_KEY, taken]
+        v = heap[HEAP_ITEM, taken]
+        if even:
+            taken += 1
+        else:
+            size = _pop(heap, size)
         if vertex[SETTLED, v] == search:
             continue
         _settle(v, root, search, reached, vertex)
@@ -227,20 +234,27 @@ def close_cycles(
 ):  # fmt: skip
     """Append the candidates closed by an edge of the root's tree, of lengths in (done, limit].
 
-    A candidate whose label is zero depends on shorter cycles already accepted, and is left out.
+    An edge that ends a shortest path is closed at its later end, where it meets other such edges;
+    any other at its earlier end, which lists the candidates nearly in order. A candidate whose
+    label is zero depends on shorter cycles already accepted, and is left out.
+
     Returns the new end of the pool, or -1 where the pool is too small, and the least length
     of a cycle beyond the limit.
     """
     beyond = SATURATED
     for place in range(reached):
+        _label_path(vertex[ORDER, place], vertex, label, paths, words)
+    for place in range(reached):
         v = vertex[ORDER, place]
-        _label_path(v, vertex, label, paths, words)
         group = -1
         base = vertex[PATHS, vertex[UP, v]] if place > 0 else ZERO
         for i in range(starts[v], starts[v + 1]):
             e = arcs[EDGE, i]
             u = arcs[TIP, i]
-            if vertex[SETTLED, u] != search or vertex[PLACE, u] > place or e == vertex[VIA, v]:
+            if vertex[SETTLED, u] != search or e == vertex[VIA, v]:
+                continue
+            tight = abs(vertex[DIST, v] - vertex[DIST, u]) == chain[KEY, e]
+            if tight == (vertex[PLACE, u] > place):
                 continue
             length = vertex[DIST, v] + vertex[DIST, u] + chain[KEY, e]
             if length > limit:
@@ -248,8 +262,7 @@ def close_cycles(
                 continue
             if length <= done:
                 continue
-            tight = vertex[DIST, u] + chain[KEY, e] == vertex[DIST, v]
-            apart = u == root or vertex[TOP, u] != vertex[TOP, v]
+            apart = vertex[TOP, u] != vertex[TOP, v]
             if not apart or _is_dependent(v, u, e, label, paths, words):
                 if tight:
                     base = saturating_sum(base, vertex[PATHS, u])
@@ -295,7 +308,7 @@ def _is_dependent(v, u, e, label, paths, words):
     return True
 
 
-@inner
+@inlined
 def _append(start, v, u, e, length, width, chain, vertex, pool):
     """Write the candidate closed by e between v and u; returns its end, or -1 if it has no room."""
     size = vertex[DEPTH, v] + vertex[DEPTH, u] + 1
@@ -335,7 +348,7 @@ def sort_run(first, end, pool):
             pool[j] = item
 
 
-@inner
+@inlined
 def _pack(first, size, width, pool):
     """The lowest chains as the digits of one number: it orders most candidates at once."""
     packed = ZERO
@@ -385,7 +398,7 @@ def sort_candidates(order, spare, count, pool):
         width *= 2
 
 
-@inner
+@inlined
 def _merge(order, spare, first, middle, last, pool):
     for k in range(first, middle):
         spare[k] = order[k]

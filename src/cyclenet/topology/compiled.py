@@ -15,6 +15,15 @@ inner = numba.njit(
     no_cfunc_wrapper=True,
 )
 
+# For the small functions of the innermost loops. An array travels as seven arguments, so a call can
+# take longer than what it does; the compiler, left alone, keeps some of these calls.
+inlined = numba.njit(
+    nogil=True,
+    forceinline=True,
+    no_cpython_wrapper=True,  # pyright: ignore[reportCallIssue]
+    no_cfunc_wrapper=True,
+)
+
 # A variable that starts as the plain literal 0 has a type of its own at first, and every function
 # it is passed to is compiled twice; one that starts as ZERO has not.
 ZERO = np.int64(0)

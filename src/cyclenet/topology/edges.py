@@ -243,13 +243,13 @@ def _as_node_pairs(pairs: object, num_nodes: int, *, name: str) -> np.ndarray:
             f"`num_nodes` must be 0 to {MOST_NODES}, but it is {num_nodes}", code="num_nodes"
         )
     # Kernels are compiled for each kind of array they meet, so read-only ones are copied.
-    array = as_kernels_take_it(array)
+    given, array = array, as_kernels_take_it(array)
     # Read without a sign, a negative number is larger than any number of nodes.
     if array.size and array.view(np.uint64).max() >= num_nodes:
         column = int(np.argmax(np.any((array < 0) | (array >= num_nodes), axis=0)))
         raise GraphError(
             f"`{name}` must name nodes 0 to {num_nodes - 1} (`num_nodes` is {num_nodes}), but "
-            f"column {column} is ({array[0, column]}, {array[1, column]})",
+            f"column {column} is ({given[0, column]}, {given[1, column]})",
             code="node_out_of_range",
             column=column,
         )

@@ -20,7 +20,7 @@ from cyclenet.topology.candidates import (
     saturating_sum,
 )  # fmt: skip
 from cyclenet.topology.chains import END, START
-from cyclenet.topology.compiled import ZERO, inner
+from cyclenet.topology.compiled import ZERO, inlined, inner
 
 WORD = 64
 
@@ -48,7 +48,7 @@ def first_labels(num_vertices, chain, num_chains, leader, label, words):
             outside += 1
 
 
-@inner
+@inlined
 def label_candidate(p, pool, label, words, sums, slot):
     """Sum the candidate's labels in one slot of `sums`; True unless the sum is zero."""
     target = slot * words

@@ -97,7 +97,7 @@ def _list_block(
     listing, filled,
 ):  # fmt: skip
     words = (num_chains - num_vertices + WORD) // WORD
-    num_roots, degree, shortest, width = prepare_block(
+    num_roots, degree, shortest, even, width = prepare_block(
         num_vertices, num_chains, chain, starts, arcs, vertex, heap
     )
     label = np.empty(num_chains * words, dtype=np.uint64)
@@ -113,7 +113,7 @@ def _list_block(
             root = vertex[ROOTS, step]
             search += 1
             reached, _ = grow_tree(
-                root, step, search, length // 2, shortest, chain, starts, arcs, vertex, heap
+                root, step, search, length // 2, shortest, even, chain, starts, arcs, vertex, heap
             )
             used = ZERO - 1
             while used < 0:

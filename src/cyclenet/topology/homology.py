@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import dijkstra
 from cyclenet.topology.blocks import blocks_of
 from cyclenet.topology.cycle_basis import CycleBasis, oriented_basis
 from cyclenet.topology.edges import check_edges, check_weights
+from cyclenet.topology.errors import GraphError
 from cyclenet.topology.forest import spanning_forest
 from cyclenet.topology.incidence import Faces, face_incidence
 from cyclenet.topology.memory import require_memory
@@ -216,7 +217,8 @@ def distance_to_cycles(
         The distances, inf where no way leads to a cycle.
 
     Raises:
-        GraphError: If the edges or faces are not what `face_incidence` expects.
+        GraphError: If the edges or faces are not what `face_incidence` expects, or the cycles are
+            those of another graph.
 
     Example:
         >>> square = np.array([[0, 0, 1, 2, 3], [1, 2, 3, 3, 4]])
@@ -226,6 +228,12 @@ def distance_to_cycles(
     """
     edges = check_edges(edges, num_nodes)
     boundary = face_incidence(edges, faces, num_nodes)
+    if cycles.num_edges != edges.shape[1]:
+        raise GraphError(
+            f"`cycles` must be cycles of this graph, but they are of one with {cycles.num_edges} "
+            f"edges, and `edges` has {edges.shape[1]}",
+            code="other_graph",
+        )
     on_cycle = np.zeros(edges.shape[1], dtype=bool)
     on_cycle[cycles.incidence.indices] = True
     hops = _hops_from(edges, num_nodes, np.unique(edges[:, on_cycle]))

@@ -48,7 +48,12 @@ def check_packed_edges(
     edges = as_kernels_take_it(edges)
     check_choice("self_loops", self_loops, ("raise", "cycle"))
     check_choice("multi_edges", multi_edges, ("raise", "distinct"))
-    edge_ptr = np.ascontiguousarray(edge_ptr, dtype=np.int64)
+    edge_ptr = _as_integers(edge_ptr, name="edge_ptr")
+    if edge_ptr.ndim != 1:
+        raise GraphError(
+            f"`edge_ptr` must be one row of numbers, but its shape is {edge_ptr.shape}",
+            code="edge_ptr",
+        )
     counts = np.diff(edge_ptr)
     fits = edge_ptr.size > 0 and edge_ptr[0] == 0 and edge_ptr[-1] == edges.shape[1]
     if not fits or (counts < 0).any():
@@ -134,7 +139,7 @@ def check_packed_weights(
 def _for_each_graph(
     num_nodes: Integer[np.ndarray, " b"] | int, num_graphs: int
 ) -> Int[np.ndarray, " b"]:
-    given = np.asarray(num_nodes, dtype=np.int64)
+    given = _as_integers(num_nodes, name="num_nodes")
     if given.ndim and given.shape != (num_graphs,):
         raise GraphError(
             f"`num_nodes` must be one number, or one for each of the {num_graphs} graphs, but its "
@@ -150,6 +155,14 @@ def _for_each_graph(
             graph_index=i,
         )
     return counts
+
+
+def _as_integers(numbers: object, *, name: str) -> np.ndarray:
+    """Any whole numbers as contiguous int64; nothing is rounded. No numbers may be of any kind."""
+    array = np.asarray(numbers)
+    if array.dtype.kind not in "iu" and array.size:
+        raise TypeError(f"`{name}` must hold whole numbers, but its dtype is {array.dtype}")
+    return np.asarray(array, dtype=np.int64, order="C")
 
 
 def position(i: SupportsIndex, count: int) -> int:

@@ -4,6 +4,7 @@ import warnings
 from abc import abstractmethod
 from collections import Counter
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
@@ -15,6 +16,13 @@ from torch_geometric.transforms import BaseTransform
 
 from cyclenet.data import CycleData
 from cyclenet.topology import GraphError, UndirectedEdges, edges_from_arcs
+
+# Kinds of numbers among the arguments of transforms, by their annotations.
+_NUMBERS: dict[Any, tuple[type, str]] = {
+    int: (Integral, "a whole number"),
+    int | None: (Integral, "a whole number or None"),
+    float | None: (Real, "a number or None"),
+}
 
 
 @dataclass(kw_only=True, eq=False)
@@ -56,7 +64,7 @@ class CycleTransform(BaseTransform):
 
         Raises:
             ValueError: If an argument is not one of the choices its annotation lists.
-            TypeError: If `dtype` is no floating type.
+            TypeError: If `dtype` is no floating type, or a number is none.
         """
         for name, option in type(self).__dataclass_fields__.items():
             value = getattr(self, name)
@@ -64,6 +72,8 @@ class CycleTransform(BaseTransform):
                 raise ValueError(
                     f"`{name}` must be one of {get_args(option.type)}, but it is {value!r}"
                 )
+            if option.type in _NUMBERS:
+                _check_number(name, value, *_NUMBERS[option.type])
         if not (isinstance(self.dtype, torch.dtype) and self.dtype.is_floating_point):
             raise TypeError(
                 f"`dtype` must be a floating type such as torch.float32, but it is {self.dtype!r}"
@@ -151,6 +161,13 @@ class CycleTransform(BaseTransform):
                 "transform, whose `met` counts them in all graphs",
                 stacklevel=5,  # tell, tell once, forward, call, the user
             )
+
+
+def _check_number(name: str, value: object, kind: type, words: str) -> None:
+    if value is None and words.endswith("None"):
+        return
+    if isinstance(value, bool) or not isinstance(value, kind):
+        raise TypeError(f"`{name}` must be {words}, but it is {value!r}")
 
 
 def _arcs(edge_index: Any) -> Integer[np.ndarray, "2 a"]:

@@ -49,10 +49,10 @@ class LiftToRingComplex(CycleTransform):
         Raises:
             ValueError: If `max_length` is below 3, or an argument is not one of the choices that
                 its annotation lists.
-            TypeError: If `dtype` is no floating type.
+            TypeError: If `dtype` is no floating type, or a number is none.
         """
-        super().__post_init__()
         check_length(self.max_length)
+        super().__post_init__()
 
     def numbers(
         self, graph: CycleData, found: UndirectedEdges, num_nodes: int
