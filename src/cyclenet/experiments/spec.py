@@ -75,8 +75,8 @@ class Separation:
         relative: Whether the threshold is a share of the mean norm of all rows.
         copies: Relabelled copies of each graph, which must not be told apart.
         precision: ``"float64"`` or ``"float32"``.
-        calibrate: Let normalisations see graphs of the family first. Without it an untrained network
-            in evaluation mode may be constant.
+        calibrate: Let normalisations see graphs of the family first. Without it an untrained
+            network in evaluation mode may be constant.
     """
 
     threshold: float = 1e-6

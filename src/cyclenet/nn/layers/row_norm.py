@@ -51,9 +51,10 @@ class RowNorm(torch.nn.BatchNorm1d):
     no variance: these are normalised by the running statistics, in training too, and leave them as
     they are.
 
-    In training a channel that is constant but for rounding becomes b, exactly. Divided by a root of
-    $\epsilon$ in one normalisation after the other, the rounding would become all that a network
-    sees of graphs without features, and it differs between copies of a graph.
+    A channel that is constant but for rounding has nothing to normalise: 0 and 1 stand for its mean
+    and variance. Divided by a root of $\epsilon$ in one normalisation after the other, the rounding
+    would become all that a network sees of graphs without features, and it differs between copies
+    of a graph; and centred, a constant would be lost, with it the degrees that its sums tell.
 
     Args:
         channels: Width of a row.
@@ -104,7 +105,7 @@ def _normalised(
     momentum: float,
     eps: float,
 ) -> Tensor:
-    """The first rows, as many as exist, by their statistics; the others become the bias.
+    """The first rows, as many as exist, by their statistics; the others count as zeros.
 
     With several ranks the count is that of all of them, and so are the statistics.
 
@@ -117,11 +118,14 @@ def _normalised(
     centred = torch.where(real, rows - mean, 0.0)
     variance = summed_over_ranks(centred.square().sum(0)) / count
     rounding = _ROUNDINGS * torch.finfo(rows.dtype).eps * mean
-    scale = torch.where(variance > rounding.square(), (variance + eps).rsqrt(), 0.0)
+    varies = variance > rounding.square()
+    mean = torch.where(varies, mean, 0.0)
+    variance = torch.where(varies, variance, 1.0)
     with torch.no_grad():
         running_mean.lerp_(mean, momentum)
-        running_var.lerp_(variance * count / (count - 1), momentum)
-    return torch.addcmul(bias, centred, weight * scale)
+        unbiased = variance * count / (count - 1)
+        running_var.lerp_(torch.where(varies, unbiased, 1.0), momentum)
+    return torch.addcmul(bias, rows - mean, weight * (variance + eps).rsqrt())
 
 
 @cache
