@@ -1,7 +1,10 @@
-"""How many cases generated tests draw, and whether they are the same on every run."""
+"""How many cases generated tests draw, whether they are the same every time, and a browser."""
 
 import os
+from collections.abc import Iterator
 
+import pytest
+from browser import Browser, program
 from hypothesis import HealthCheck, settings
 
 # The first example of a test may compile a kernel, so no example has a deadline.
@@ -23,3 +26,13 @@ def _profile() -> str:
 
 
 settings.load_profile(_profile())
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A real browser, the same one for all tests of a process."""
+    path = program()
+    if path is None:
+        pytest.skip("needs a browser; try: apt-get install chromium")
+    with Browser(path) as started:
+        yield started

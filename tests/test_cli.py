@@ -51,7 +51,7 @@ def demo_that(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
     def replace(action):
-        monkeypatch.setattr(demo, "run_demo", lambda out: action())
+        monkeypatch.setattr(demo, "run_demo", lambda *_, **__: action())
 
     return replace
 

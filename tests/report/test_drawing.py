@@ -11,6 +11,7 @@ from named_graphs import grid, theta
 from strategies import examples, graphs
 
 from cyclenet.datasets import cfi_graph, molecule_graphs, rook_graph
+from cyclenet.datasets.smiles import read_molecule
 from cyclenet.report.drawing import (
     PALETTE,
     CyclePicture,
@@ -19,6 +20,7 @@ from cyclenet.report.drawing import (
     _walk,
     draw_cycles,
     save_svg,
+    svg_in_page,
     svg_of,
 )
 from cyclenet.topology import shortest_cycle_basis
@@ -109,3 +111,41 @@ def test_given_places_are_used(tmp_path):
         figure = draw_cycles([picture(theta(), positions=places)])
         save_svg(path, figure, title="t", description="d")
     assert re.search(r"<svg role=\"img\"", path.read_text())
+
+
+def test_names_in_a_page_are_given_once_and_lead_somewhere():
+    figures = [draw_cycles([picture(graph)], titled=False) for graph in (theta(), rook_graph())]
+    pictures = [
+        svg_in_page(figure, title=f"number {i}", description="d")
+        for i, figure in enumerate(figures)
+    ]
+    names = re.findall(r' id="([^"]*)"', "".join(pictures))
+    assert len(names) == len(set(names)) > 0
+    assert set(re.findall(r'href="#([^"]*)"', "".join(pictures))) <= set(names)
+    for one in pictures:
+        ElementTree.fromstring(one)
+        assert not any(colour.lower() in one for colour in PALETTE)
+        assert "var(--c0)" in one
+
+
+def test_a_molecule_shows_letters_and_double_bonds():
+    pytest.importorskip("rdkit")
+    caffeine = read_molecule("CN1C=NC2=C1C(=O)N(C(=O)N2C)C")
+    graph, symbols, orders, positions = caffeine
+    formula = picture(graph, positions=positions, symbols=symbols, orders=orders.tolist())
+    bare = picture(graph, positions=positions, symbols=symbols)
+    drawn, without = (
+        svg_of(draw_cycles([one]), title="t", description="d") for one in (formula, bare)
+    )
+    letters = re.findall(r">([A-Z]\w*)</text>", drawn)
+    assert sorted(letters) == ["N"] * 4 + ["O"] * 2
+    assert drawn.count("<path") == without.count("<path") + 4  # double bonds
+
+
+def test_small_pictures_can_be_left_out():
+    with_each, without = (
+        svg_of(draw_cycles([picture(rook_graph())], each=each), title="t", description="d")
+        for each in (True, False)
+    )
+    assert "24 triangles" in with_each
+    assert "24 triangles" not in without

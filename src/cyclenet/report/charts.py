@@ -20,8 +20,13 @@ from cyclenet.report.drawing import PALETTE
 
 WIDTH = 380
 
+# Counts are drawn as they are.
+Number = float | int
+
 _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 230, 48, 12, 28, 36
 _LINE_HEIGHT = 17
+# Between the axes and what stands below them.
+_LEGEND_GAP = 8
 # More points than this cannot be told apart at this width.
 _MOST_POINTS = 120
 # A range of more than this is read on a logarithmic axis.
@@ -43,9 +48,9 @@ class Line:
     """
 
     label: str
-    values: Sequence[float]
-    low: Sequence[float] = ()
-    high: Sequence[float] = ()
+    values: Sequence[Number]
+    low: Sequence[Number] = ()
+    high: Sequence[Number] = ()
 
 
 def line_chart(title: str, lines: Sequence[Line], *, down: str, across: str = "epoch") -> str:
@@ -66,7 +71,7 @@ def line_chart(title: str, lines: Sequence[Line], *, down: str, across: str = "e
     finite = [value for value in numbers if math.isfinite(value)] or [0.0, 1.0]
     frame = _Frame(
         title,
-        (1, max([len(line.values) for line in lines], default=1)),
+        (1, max([1, *(len(line.values) for line in lines)])),
         (min(finite), max(finite)),
         legend=len(lines),
     )
@@ -80,7 +85,7 @@ def line_chart(title: str, lines: Sequence[Line], *, down: str, across: str = "e
     return frame.svg(f"{down} over {across}: {'; '.join(last)}.")
 
 
-def bar_chart(title: str, bars: Mapping[str, float], *, down: str, across: str) -> str:
+def bar_chart(title: str, bars: Mapping[str, Number], *, down: str, across: str) -> str:
     """Counts as upright bars, in the order given.
 
     Args:
@@ -133,11 +138,12 @@ def share_chart(title: str, shares: Mapping[str, float], *, unit: Callable[[floa
         parts.append(
             f'<text x="0" y="{y + 10}">{escape(_cut(name, 40))}</text>'
             f'<text class="quiet" x="{WIDTH}" y="{y + 10}" text-anchor="end">'
-            f"{escape(unit(value))}, {100 * value / total:.0f}%</text>"
+            f"{escape(unit(value))}, {_percent(value / total)}</text>"
             f'<rect class="fill s0" x="0" y="{y + 15}" width="{width:.1f}" height="8" rx="2"/>'
         )
     listed = "; ".join(f"{name} {unit(value)}" for name, value in shares.items())
-    return _svg(WIDTH, top + len(shares) * step, title, listed, "".join(parts))
+    about = f"{title}: {listed or 'nothing'}."
+    return _svg(WIDTH, top + len(shares) * step, title, about, "".join(parts))
 
 
 def heat_map(title: str, values: Float[np.ndarray, "k l"], *, about: str) -> str:
@@ -162,7 +168,7 @@ def heat_map(title: str, values: Float[np.ndarray, "k l"], *, about: str) -> str
     foot = top + height + 8
     parts = [
         f'<text class="heading" x="0" y="14">{escape(title)}</text>',
-        f'<image x="0" y="{top}" width="{side}" height="{height:.1f}" class="pixels" '
+        f'<image x="0" y="{top}" width="{side}" height="{height:.1f}" class="pixels tint" '
         f'preserveAspectRatio="none" href="data:image/png;base64,{_png(rgba)}"/>',
         f'<rect class="frame" x="0.5" y="{top}" width="{side - 1}" height="{height:.1f}"/>',
         *_scale(foot, largest, has_negative=bool((values < 0).any())),
@@ -176,8 +182,8 @@ class _Frame:
     def __init__(
         self,
         title: str,
-        across: tuple[float, float],
-        down: tuple[float, float],
+        across: tuple[Number, Number],
+        down: tuple[Number, Number],
         *,
         legend: int = 0,
         from_zero: bool = False,
@@ -189,15 +195,15 @@ class _Frame:
             room = 0.06 * (high - low) or 0.5 * abs(high) or 1.0
             low, high = (0.0 if from_zero else low - room), high + room
         self.across, self.down = across, (low, high)
-        self.height = _HEIGHT + legend * _LINE_HEIGHT
+        self.height = _HEIGHT + (_LEGEND_GAP + legend * _LINE_HEIGHT if legend else 0)
         self.parts = [f'<text class="heading" x="0" y="14">{escape(title)}</text>']
 
-    def x(self, value: float) -> float:
+    def x(self, value: Number) -> float:
         """Place of a number on the horizontal axis."""
         low, high = self.across
         return _LEFT + (WIDTH - _LEFT - _RIGHT) * (value - low) / ((high - low) or 1)
 
-    def y(self, value: float) -> float:
+    def y(self, value: Number) -> float:
         """Place of a number on the vertical axis."""
         low, high = self.down
         if self.is_log:
@@ -209,7 +215,7 @@ class _Frame:
         """Append an element."""
         self.parts.append(element)
 
-    def text(self, x: float, y: float, text: str, anchor: str, kind: str = "") -> None:
+    def text(self, x: Number, y: Number, text: str, anchor: str, kind: str = "") -> None:
         """A word at a point."""
         kind = f' class="{kind}"' if kind else ""
         self.add(
@@ -259,7 +265,7 @@ class _Frame:
 
     def draw_legend(self, number: int, label: str) -> None:
         """A sample of a curve and its name, below the axes."""
-        y = _HEIGHT + 2 + (number + 0.6) * _LINE_HEIGHT
+        y = _HEIGHT + _LEGEND_GAP + (number + 0.6) * _LINE_HEIGHT
         self.add(
             f'<path class="curve s{number % len(PALETTE)}"{_dash(number)} d="M0 {y - 4:.1f}h26"/>'
         )
@@ -278,7 +284,7 @@ def _svg(width: int, height: int, title: str, about: str, body: str) -> str:
     )
 
 
-def _scale(y: float, largest: float, *, has_negative: bool) -> list[str]:
+def _scale(y: Number, largest: float, *, has_negative: bool) -> list[str]:
     """What the depths of a matrix stand for: five samples and their numbers."""
     steps = (-1.0, -0.25, 0.0, 0.25, 1.0) if has_negative else (0.0, 0.0625, 0.25, 0.5625, 1.0)
     parts = []
@@ -286,12 +292,17 @@ def _scale(y: float, largest: float, *, has_negative: bool) -> list[str]:
         x = place * WIDTH / len(steps)
         red, green, blue = _NEGATIVE if share < 0 else _POSITIVE
         parts.append(
-            f'<rect class="frame" x="{x + 0.5:.1f}" y="{y + 2:.1f}" width="12" height="12" '
+            f'<rect class="frame tint" x="{x + 0.5:.1f}" y="{y + 2:.1f}" width="12" height="12" '
             f'style="fill:rgba({red},{green},{blue},{abs(share) ** 0.5:.2f})"/>'
             f'<text class="quiet" x="{x + 18:.1f}" y="{y + 12:.1f}">'
             f"{_short(share * largest)}</text>"
         )
     return parts
+
+
+def _percent(share: Number) -> str:
+    """A share in whole percents; a little is not nothing."""
+    return "&lt;1%" if 0 < share < 0.005 else f"{share:.0%}"
 
 
 def _png(rgba: np.ndarray) -> str:
@@ -301,7 +312,7 @@ def _png(rgba: np.ndarray) -> str:
     return base64.b64encode(stream.getvalue()).decode()
 
 
-def _thin(values: Sequence[float]) -> list[float]:
+def _thin(values: Sequence[Number]) -> list[Number]:
     """At most `_MOST_POINTS` of the values, the first and the last among them."""
     return [values[place - 1] for place in _epochs(len(values))]
 
@@ -319,7 +330,7 @@ def _dash(number: int) -> str:
     return f' stroke-dasharray="{dash}"' if dash else ""
 
 
-def _ticks(low: float, high: float, *, whole: bool = False) -> list[float]:
+def _ticks(low: Number, high: Number, *, whole: bool = False) -> list[Number]:
     """Round numbers within a range, about five."""
     raw = (high - low) / 5 or 1.0
     unit = 10 ** math.floor(math.log10(raw))
@@ -329,14 +340,16 @@ def _ticks(low: float, high: float, *, whole: bool = False) -> list[float]:
     return [place * step for place in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def _log_ticks(low: float, high: float) -> list[float]:
-    """Powers of ten within a range, at most about five."""
-    first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
+def _log_ticks(low: Number, high: Number) -> list[float]:
+    """Powers of ten within a range, at most about five; where they are few, thirds between them."""
+    first, last = math.floor(math.log10(low)), math.floor(math.log10(high))
     every = max(1, math.ceil((last - first + 1) / 5))
-    return [10.0**power for power in range(first, last + 1, every)]
+    between = (1, 3) if last - first < 3 else (1,)
+    ticks = [part * 10.0**power for power in range(first, last + 1, every) for part in between]
+    return [tick for tick in ticks if low <= tick <= high]
 
 
-def _short(value: float) -> str:
+def _short(value: Number) -> str:
     text = f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
     return text.replace("-", "\N{MINUS SIGN}")
 

@@ -5,6 +5,7 @@ city map. Above a handful of cycles a bundle shows how much an edge is used but 
 small picture of each cycle follows, grouped by length.
 """
 
+import hashlib
 import pathlib
 import re
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from html import escape
 from io import StringIO
 from itertools import groupby
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -47,6 +49,8 @@ _SMALL = _LARGE / (_SMALL_PER_ROW + 0.4)
 _HEADING = 0.32
 # Nodes lie between -1 and 1; the rest is margin.
 _REACH = 1.15
+# A strand thinner than this is not seen in a small picture.
+_THIN = 0.011
 _POINTS = 72 * _LARGE / (2 * _REACH)
 
 
@@ -61,6 +65,9 @@ class CyclePicture:
         cycles: Edges of each cycle, shortest cycle first.
         positions: Where the nodes are, in the square from (-1, -1) to (1, 1), or None to have them
             placed.
+        symbols: Letters of each node, or none for a bare corner, as in the formula of a molecule;
+            empty to draw all nodes as dots.
+        orders: How many lines each edge has, where nodes have letters; empty for one each.
     """
 
     title: str
@@ -68,10 +75,16 @@ class CyclePicture:
     num_nodes: int
     cycles: Sequence[Int[np.ndarray, " _"]]
     positions: Float[np.ndarray, "n 2"] | None = None
+    symbols: Sequence[str] = ()
+    orders: Sequence[int] = ()
 
 
 def draw_cycles(
-    pictures: Sequence[CyclePicture], *, title: str = "", titled: bool = True
+    pictures: Sequence[CyclePicture],
+    *,
+    title: str = "",
+    titled: bool = True,
+    each: bool = True,
 ) -> Figure:
     """A figure of graphs side by side, their cycles in colour.
 
@@ -79,11 +92,12 @@ def draw_cycles(
         pictures: The graphs.
         title: What stands above all of them.
         titled: Whether the title of each graph stands above it.
+        each: Whether a small picture of each cycle follows where they are many.
 
     Returns:
         The figure; equal input gives an equal figure.
     """
-    drawings = [_Drawing(picture) for picture in pictures]
+    drawings = [_Drawing(picture, each) for picture in pictures]
     top = 0.8 if title else 0.45 if titled else 0.0
     middle = max((drawing.large_height for drawing in drawings), default=1.0)
     below = max((drawing.gallery_height for drawing in drawings), default=0.0)
@@ -144,10 +158,17 @@ def svg_in_page(figure: Figure, *, title: str, description: str) -> str:
     body = re.sub(r"<defs>\s*<clipPath.*?</defs>", "", body, flags=re.DOTALL)
     body = re.sub(r' clip-path="[^"]*"| id="[A-Za-z0-9]+_\d+"', "", body)
     body = re.sub(r"(\.\d\d)\d+", r"\1", re.sub(r"\s*\n\s*", " ", body))
+    # A page holds many pictures, and a name in it may be given once.
+    own = hashlib.sha256(f"{title}\n{description}\n{body}".encode()).hexdigest()[:8]
+    names = {
+        name: f"p{own}-{number}" for number, name in enumerate(re.findall(r' id="(\w+)"', body))
+    }
+    body = re.sub(r' id="(\w+)"', lambda found: f' id="{names[found[1]]}"', body)
+    body = re.sub(r' xlink:href="#(\w+)"', lambda found: f' href="#{names[found[1]]}"', body)
     for colour, variable in _PAGE_COLOURS.items():
         body = body.replace(colour.lower(), f"var(--{variable})")
-    names = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
-    return f'<svg class="drawing" role="img" viewBox="{view}">{names}{body}'
+    words = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
+    return f'<svg class="drawing" role="img" viewBox="{view}">{words}{body}'
 
 
 def save_svg(path: str | pathlib.Path, figure: Figure, *, title: str, description: str) -> None:
@@ -175,7 +196,8 @@ class _Row:
 class _Drawing:
     """A graph on paper, drawn in two ways: all cycles at once, and each on its own."""
 
-    def __init__(self, picture: CyclePicture) -> None:
+    def __init__(self, picture: CyclePicture, each: bool) -> None:
+        self.picture = picture
         self.cycles = picture.cycles
         self.colours = _colours(picture.cycles, picture.edges.shape[1])
         self.places = picture.positions
@@ -185,7 +207,8 @@ class _Drawing:
         self.outlines = [self.places[_walk(picture.edges[:, cycle])] for cycle in picture.cycles]
         high = float(np.abs(self.places[:, 1]).max(initial=0.0))
         self.large_height = _LARGE * max((high + _REACH - 1) / _REACH, 0.25)
-        self.rows = _gallery_rows(picture.cycles) if len(picture.cycles) > _FEW_CYCLES else []
+        self.are_many = len(picture.cycles) > _FEW_CYCLES
+        self.rows = _gallery_rows(picture.cycles) if each and self.are_many else []
         self.gallery_height = self.rows[-1].middle + _SMALL / 2 if self.rows else 0.0
 
     def draw_large(self, axes: Axes, height: float) -> None:
@@ -196,8 +219,8 @@ class _Drawing:
         lengths = np.linalg.norm(self.segments[:, 1] - self.segments[:, 0], axis=1)
         typical = float(np.median(lengths)) if lengths.size else 1.0
         widest = max([len(cycles) for cycles in through], default=1)
-        strand = min(0.03, 0.3 * typical / max(widest, 3), 0.12 / max(widest, 1))
-        if not self.rows:
+        strand = min(0.03, max(0.5 * typical / max(widest, 3), _THIN), 0.12 / max(widest, 1))
+        if not self.are_many:
             faces = [to_rgba(self.colours[number], 0.13) for number in range(len(self.cycles))]
             axes.add_collection(PolyCollection(self.outlines, facecolors=faces, linewidths=0))
         bare = self.segments[[not cycles for cycles in through]]
@@ -211,7 +234,11 @@ class _Drawing:
                 capstyle="round",
             )
         )
-        radius = min(max(0.09 * typical, 0.55 * strand * widest, 0.008), 0.045)
+        if self.picture.symbols:
+            self._draw_letters(axes, typical)
+            return
+        radius = max(min(0.55 * strand * widest, 0.3 * typical), 0.09 * typical, 0.008)
+        radius = min(radius, 0.045)
         axes.plot(
             *self.places.T,
             linestyle="none",
@@ -221,6 +248,40 @@ class _Drawing:
             markeredgecolor=_INK,
             markeredgewidth=min(1.1, 0.3 * radius * _POINTS),
         )
+
+    def _draw_letters(self, axes: Axes, typical: float) -> None:
+        """The further lines of double bonds, and the letters of atoms on small discs."""
+        lines = list(self._further_lines(0.13 * typical))
+        axes.add_collection(LineCollection(lines, colors=_INK, linewidths=1.2, capstyle="round"))
+        named = [node for node, letters in enumerate(self.picture.symbols) if letters]
+        size = min(max(0.45 * typical * _POINTS, 12.0), 18.0)
+        axes.plot(
+            *self.places[named].T,
+            linestyle="none",
+            marker="o",
+            markersize=1.35 * size,
+            markerfacecolor="white",
+            markeredgewidth=0,
+            zorder=3,
+        )
+        style: dict[str, Any] = {"ha": "center", "va": "center_baseline", "color": _INK}
+        for node in named:
+            letters = self.picture.symbols[node]
+            x, y = self.places[node]
+            axes.text(x, y, letters, fontsize=size, zorder=4, **style)
+
+    def _further_lines(self, width: float) -> Iterator[Float[np.ndarray, "2 2"]]:
+        """A line beside each double bond, on the side of a cycle through it if there is one."""
+        through = self._cycles_through()
+        for edge, order in enumerate(self.picture.orders):
+            start, end = self.segments[edge]
+            along = end - start
+            across = np.array([-along[1], along[0]]) / max(float(np.hypot(*along)), 1e-9)
+            inside = self.outlines[through[edge][0]].mean(axis=0) - start if through[edge] else None
+            side = 1.0 if inside is None or across @ inside > 0 else -1.0
+            for place in range(1, order):
+                shift = side * width * across * (1 if place == 1 else -1)
+                yield np.stack((start + 0.14 * along + shift, end - 0.14 * along + shift))
 
     def draw_gallery(self, axes: Axes, height: float) -> None:
         """Each cycle alone in its colour on the pale graph."""

@@ -127,6 +127,23 @@ def whole(value: int | None) -> str:
     return NOTHING if value is None else f"{value:,}"
 
 
+def rate(per_second: float) -> str:
+    """How many in a second, with two digits: more would not be there next time.
+
+    Args:
+        per_second: The rate.
+
+    Returns:
+        The text.
+
+    Example:
+        >>> rate(12345.6), rate(4.56)
+        ('12,000', '4.6')
+    """
+    rounded = float(f"{per_second:.1e}")
+    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
+
+
 def duration(seconds: float | int | None) -> str:
     """Seconds with three significant digits, or in the unit people would say.
 

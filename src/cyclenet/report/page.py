@@ -30,10 +30,12 @@ class Picture(NamedTuple):
     Args:
         svg: Markup that is safe as it is: what `charts` or `drawing.svg_in_page` gave.
         caption: A line under it, or nothing.
+        title: What stands before the caption, or nothing.
     """
 
     svg: str
     caption: str = ""
+    title: str = ""
 
 
 class Command(NamedTuple):

@@ -6,6 +6,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
@@ -17,10 +18,18 @@ from cyclenet.report.findings import Findings
 from cyclenet.report.numbers import duration
 from cyclenet.report.page import Block, Command, Commands, Facts, Picture, Pictures, Section, Table
 from cyclenet.report.scores import Results, Score
-from cyclenet.report.tables import failed_sheet, findings_sheet, headline_sheet, task_sheet
+from cyclenet.report.tables import (
+    Sheet,
+    failed_sheet,
+    findings_sheet,
+    headline_sheet,
+    task_sheet,
+)
 
 # Bars of a chart; the rest is summed into one.
 _MOST_SHARES = 12
+# Lengths of cycles in a caption; its description lists all.
+_MOST_LENGTHS = 4
 
 
 def headline_section(found: Sequence[Results | Findings]) -> Section:
@@ -66,14 +75,33 @@ def curves_section(results: Sequence[Results]) -> Section:
     Returns:
         The section.
     """
-    blocks: list[Block] = []
-    for one in results:
-        for task, label in one.tasks.items():
-            pictures = _curves(one.on(task))
-            if pictures:
-                blocks.append(Pictures(pictures, f"{one.title}: {label}"))
+    blocks = [
+        Pictures(pictures, f"{one.title}: {label}")
+        for one in results
+        for task, label in one.tasks.items()
+        if (pictures := _curves(one.on(task)))
+    ]
+    if len(blocks) == 1:  # which task it is goes without saying
+        blocks = [replace(blocks[0], heading="")]
+    several = any(len(score.finished) > 1 for one in results for score in one.scores)
     lead = "Each line is the mean over seeds, its band reaches from the lowest to the highest seed."
-    return Section("curves", "Training", tuple(blocks), lead)
+    return Section("curves", "Training", tuple(blocks), lead if several else "")
+
+
+def sight_section(title: str, lead: str, pictures: Sequence[CyclePicture], sheet: Sheet) -> Section:
+    """A few graphs drawn large, each cycle once more on its own, and their numbers.
+
+    Args:
+        title: What the reader should see.
+        lead: A paragraph on it.
+        pictures: The graphs; the title of each is its caption.
+        sheet: Their numbers.
+
+    Returns:
+        The section.
+    """
+    drawn = tuple(_drawn(picture, each=True) for picture in pictures)
+    return Section("see", title, (Pictures(drawn), Table(sheet, titled=False)), lead)
 
 
 def gallery_section(pictures: Sequence[CyclePicture]) -> Section:
@@ -118,22 +146,25 @@ def projectors_section(projectors: Mapping[str, Float[np.ndarray, "_ _"]]) -> Se
     return Section("projectors", "Projectors", blocks, lead)
 
 
-def lengths_section(lengths: Mapping[str, Iterable[int]]) -> Section:
+def lengths_section(lengths: Mapping[str, Mapping[str, int]], lead: str = "") -> Section:
     """How long the cycles of shortest bases are.
 
     Args:
-        lengths: Lengths of all basis cycles of a set of graphs, each set under its name.
+        lengths: How many basis cycles of a set of graphs have each length, written as text, each
+            set under its name.
+        lead: A paragraph for the reader, or nothing.
 
     Returns:
-        The section.
+        The section; lengths that do not occur keep their place.
     """
     pictures = []
-    for name, values in lengths.items():
-        counts = sorted(Counter(int(value) for value in values).items())
-        bars = {str(length): float(count) for length, count in counts}
+    for name, counts in lengths.items():
+        known = [int(length) for length in counts]
+        span = range(min(known, default=0), max(known, default=-1) + 1)
+        bars = {str(length): float(counts.get(str(length), 0)) for length in span}
         pictures.append(Picture(bar_chart(name, bars, down="cycles", across="length")))
     blocks = (Pictures(tuple(pictures)),) if pictures else ()
-    return Section("lengths", "Lengths of basis cycles", blocks)
+    return Section("lengths", "Lengths of basis cycles", blocks, lead)
 
 
 def time_section(seconds: Mapping[str, float], title: str = "Wall time") -> Section:
@@ -268,14 +299,19 @@ def _line(score: Score, name: str) -> Line:
     )
 
 
-def _drawn(picture: CyclePicture) -> Picture:
+def _drawn(picture: CyclePicture, *, each: bool = False) -> Picture:
     """A graph with its title below instead of above."""
-    lengths = Counter(len(cycle) for cycle in picture.cycles)
-    listed = ", ".join(f"{count} of length {length}" for length, count in sorted(lengths.items()))
-    about = (
-        f"{picture.num_nodes} nodes, {picture.edges.shape[1]} edges; "
-        f"{f'basis cycles: {listed}' if listed else 'no cycle'}"
+    counts = sorted(Counter(len(cycle) for cycle in picture.cycles).items())
+    size = f"{picture.num_nodes} nodes, {picture.edges.shape[1]} edges"
+    listed = ", ".join(f"{count} of length {length}" for length, count in counts)
+    about = f"{size}; {f'basis cycles: {listed}' if counts else 'no cycle'}"
+    # A number and its length stay on one line.
+    kinds = [f"{count}\N{NO-BREAK SPACE}\N{MULTIPLICATION SIGN}\N{NO-BREAK SPACE}{length}"
+             for length, count in counts]  # fmt: skip
+    short = " + ".join(kinds[:_MOST_LENGTHS]) + (
+        " + \N{HORIZONTAL ELLIPSIS}" if len(kinds) > _MOST_LENGTHS else ""
     )
-    figure = draw_cycles([picture], titled=False)
-    return Picture(svg_in_page(figure, title=picture.title, description=about),
-                   f"{picture.title}: {about}")  # fmt: skip
+    caption = f"{size}, {f'cycles {short}' if counts else 'no cycle'}"
+    figure = draw_cycles([picture], titled=False, each=each)
+    svg = svg_in_page(figure, title=picture.title, description=about)
+    return Picture(svg, caption, picture.title)
