@@ -2,6 +2,7 @@
 
 import copy
 
+import numpy as np
 import pytest
 import torch
 from bad_input import refused
@@ -65,8 +66,10 @@ def filled(store, ids, slots):
     """The graphs, others that do not count, and more room than they need."""
     room = store.room([ids, padded(ids, slots)])
     rows = {key: n if n == slots + 1 else n + 40 for key, n in room.rows.items()}
-    asked = torch.from_numpy(padded(ids, slots))
-    return store.take_filled(asked, torch.tensor(len(ids)), room._replace(rows=rows))
+    # Two batches at a time, of which the second is looked at.
+    asked = torch.from_numpy(np.stack([padded(ids[::-1], slots), padded(ids, slots)]))
+    counts = torch.tensor([2, len(ids)])
+    return store.take_filled(asked, counts, room._replace(rows=rows)).batch(torch.tensor([1]))
 
 
 def assert_alike(one, other):
@@ -103,8 +106,9 @@ def test_every_shape_of_a_filled_batch_is_fixed():
     room = store.room(batches)
     shapes = []
     for ids in batches:
-        asked = torch.from_numpy(padded(ids, 3))
-        batch = store.take_filled(asked, torch.tensor(len(ids)), room).batch
+        asked = torch.from_numpy(padded(ids, 3)).unsqueeze(0)
+        several = store.take_filled(asked, torch.tensor([len(ids)]), room)
+        batch = several.batch(torch.tensor([0])).batch
         shapes.append({name: tuple(value.shape) for name, value in batch.to_dict().items()
                        if isinstance(value, torch.Tensor)})  # fmt: skip
         assert batch.graph_of("cycles").size(0) == batch.cycle_length.size(0)

@@ -43,6 +43,64 @@ class Filled(NamedTuple):
     real: dict[int, Tensor]
 
 
+class FilledBatches(NamedTuple):
+    """Several batches of one size, joined in one go: attribute by attribute, batch after batch.
+
+    Args:
+        room: Their size.
+        kind: The class of their graphs.
+        known_rows: What `CycleData.known_rows` tells of each.
+        rows: The attributes, with one dimension more in front of that of their rows.
+        along: Where that is.
+        held: Whether the graph in each slot counts.
+        num_real: How many rows of each unit are real, by its place in the table of the store.
+    """
+
+    room: Room
+    kind: type[Data]
+    known_rows: dict[SummedUnit, int]
+    rows: dict[str, Tensor]
+    along: dict[str, int]
+    held: Bool[Tensor, "e s"]
+    num_real: dict[int, Int64[Tensor, " e"]]
+
+    def batch(self, number: Int64[Tensor, " one"]) -> Filled:
+        """One of them; the device is asked for nothing.
+
+        Args:
+            number: Which, on the device.
+
+        Returns:
+            The batch.
+        """
+        batch: Any = Batch(_base_cls=self.kind)
+        for name, value in self.rows.items():
+            along = self.along[name]
+            batch[name] = value.index_select(along, number).squeeze(along)
+        batch._num_graphs = self.room.slots + 1
+        batch._known_rows = self.known_rows
+        batch._has_filler = True
+        held = self.held.index_select(0, number).squeeze(0)
+        real = {
+            self.room.rows[key]: counts.index_select(0, number).squeeze(0)
+            for key, counts in self.num_real.items()
+        }
+        return Filled(batch, held, real | {self.room.slots + 1: held.sum()})
+
+    def take_over(self, other: "FilledBatches") -> None:
+        """Become other batches of the same size, in the memory of these.
+
+        Args:
+            other: As many batches or fewer; what is left over stays as it was.
+        """
+        for name, value in self.rows.items():
+            there, new = value, other.rows[name]
+            there.narrow(self.along[name], 0, new.size(self.along[name])).copy_(new)
+        self.held[: len(other.held)].copy_(other.held)
+        for key, counts in self.num_real.items():
+            counts[: len(other.held)].copy_(other.num_real[key])
+
+
 def padded(ids: Ids, slots: int) -> Int64[np.ndarray, " s"]:
     """The numbers of the graphs of a batch, and some of them again until every slot has one.
 
@@ -100,7 +158,9 @@ class GraphStore:
         self._columns = []
         for name in joined._slice_dict:
             self._columns.append(self._column(joined, items, table, name, joined[name], device))
-        self._sums = {unit: table.add(counts) for unit, counts in _summed(joined).items()}
+        self._sums: dict[SummedUnit, int] = {
+            unit: table.add(counts) for unit, counts in _summed(joined).items()
+        }
         self._counts = {"num_faces": self._sums["faces"]} if "faces" in self._sums else {}
         if "cycle_pairs" in self._sums:
             lengths = next(one for one in self._columns if one.name == "cycle_length")
@@ -131,7 +191,11 @@ class GraphStore:
             key: _pick(counts[key], counts[spans.starts], before[key], totals[key])
             for key, spans in self._owners.items()
         }
-        batch = self._gathered(picked, before)
+        batch: Any = Batch(_base_cls=self._kind)
+        for name, value in self._gathered(picked, before)[0].items():
+            batch[name] = value
+        if self._has_num_nodes:
+            batch.num_nodes = totals[self._nodes]
         ends = counts[self._nodes].cumsum(0)
         batch.ptr = torch.cat((ends.new_zeros(1), ends))
         batch._num_graphs = len(numbers)
@@ -166,51 +230,57 @@ class GraphStore:
             taken.add(rows[key])
         return Room(slots, rows)
 
-    def take_filled(self, ids: Int64[Tensor, " s"], count: Int64[Tensor, ""], room: Room) -> Filled:
-        """The batch of some graphs, filled up to a size; the device is asked for nothing.
+    def take_filled(
+        self, ids: Int64[Tensor, "e s"], counts: Int64[Tensor, " e"], room: Room
+    ) -> FilledBatches:
+        """Batches of some graphs each, all filled up to a size.
 
         Args:
-            ids: As many numbers of graphs as there are slots, on the device.
-            count: How many of them count; the others are there for their size.
+            ids: As many numbers of graphs for each batch as there are slots, on the device.
+            counts: How many of them count; the others are there for their size.
             room: The size, which must be large enough.
 
         Returns:
-            The batch. Rows of the filler are 0, and its ids are those of its first rows.
+            The batches. Rows of the filler are 0, and its ids are those of its first rows.
         """
-        held = torch.arange(room.slots, device=self.device) < count
-        counts = self._table[:, ids]
-        counts = torch.cat((counts, counts.new_zeros(counts.size(0), 1)), dim=1)
-        before = counts.cumsum(1) - counts
-        totals = counts.sum(1)
+        steps, slots = ids.shape
+        held = torch.arange(slots, device=self.device) < counts.unsqueeze(1)
+        sizes = self._table[:, ids]
+        sizes = torch.cat((sizes, sizes.new_zeros(*sizes.shape[:2], 1)), dim=2)
+        before = sizes.cumsum(2) - sizes
+        totals = sizes.sum(2)
         picked = {}
         for key, spans in self._owners.items():
-            left = (room.rows[key] - totals[key]).unsqueeze(0)
-            lengths = torch.cat((counts[key, :-1], left))
-            last = left.new_full((1,), self._num_rows[key])
-            starts = torch.cat((self._table[spans.starts, ids], last))
-            owner, index = _pick(lengths, starts, before[key], room.rows[key])
-            picked[key] = owner, torch.where(owner == room.slots, self._num_rows[key], index)
-        batch = self._gathered(picked, before)
+            left = room.rows[key] - totals[key]
+            lengths = torch.cat((sizes[key, :, :-1], left.unsqueeze(1)), dim=1)
+            owner, index = _pick(
+                lengths.flatten(),
+                (sizes[spans.starts] - before[key]).flatten(),
+                before.new_zeros(steps * (slots + 1)),
+                steps * room.rows[key],
+            )
+            index = index - owner.div(slots + 1, rounding_mode="floor") * room.rows[key]
+            of_filler = owner % (slots + 1) == slots
+            picked[key] = owner, torch.where(of_filler, self._num_rows[key], index)
+        rows, along = self._gathered(picked, before.flatten(1))
+        rows = {name: value.unflatten(along[name], (steps, -1)) for name, value in rows.items()}
+        rows["batch"] = rows["batch"] % (slots + 1)
         for name, key in self._counts.items():  # the filler has the rows that are left
-            others = batch[name][:-1]
-            batch[name] = torch.cat((others, room.rows[key] - others.sum(0, keepdim=True)))
-        batch._num_graphs = room.slots + 1
-        batch._known_rows = {unit: room.rows[key] for unit, key in self._sums.items()}
-        batch._has_filler = True
-        real_rows = (counts[:, :-1] * held).sum(1)
-        real = {rows: real_rows[key] for key, rows in room.rows.items()}
-        return Filled(batch, held, real | {room.slots + 1: count})
+            others = rows[name][:, :-1]
+            left = room.rows[key] - others.sum(1, keepdim=True)
+            rows[name] = torch.cat((others, left), dim=1)
+        known: dict[SummedUnit, int] = {unit: room.rows[key] for unit, key in self._sums.items()}
+        real = (sizes[:, :, :-1] * held).sum(2)
+        num_real = {key: real[key] for key in room.rows}
+        return FilledBatches(room, self._kind, known, rows, along, held, num_real)
 
-    def _gathered(self, picked: Mapping[int, "_Picked"], before: Int64[Tensor, "t b"]) -> Any:
-        """The rows that were picked, as a batch."""
-        batch: Any = Batch(_base_cls=self._kind)
-        for column in self._columns:
-            batch[column.name] = column.taken(*picked[column.owner], before)
-        owner, index = picked[self._nodes]
-        if self._has_num_nodes:
-            batch.num_nodes = index.size(0)
-        batch.batch = owner
-        return batch
+    def _gathered(
+        self, picked: Mapping[int, "_Picked"], before: Int64[Tensor, "t b"]
+    ) -> tuple[dict[str, Tensor], dict[str, int]]:
+        """The attributes of a batch, and the dimension of the rows of each."""
+        rows = {one.name: one.taken(*picked[one.owner], before) for one in self._columns}
+        along = {one.name: one.along for one in self._columns}
+        return rows | {"batch": picked[self._nodes][0]}, along | {"batch": 0}
 
     def _column(
         self,

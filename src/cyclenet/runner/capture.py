@@ -1,12 +1,18 @@
 """Steps of fixed shape, recorded once on a GPU and replayed without the host."""
 
+import importlib.util
+import logging
+import os
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from cyclenet.runner.batches import Filled, GraphStore, padded
+from cyclenet.runner.batches import Filled, FilledBatches, GraphStore, padded
+
+_log = logging.getLogger(__name__)
 
 # Calls before a recording, in which libraries choose their kernels and take their memory.
 _WARM_UPS = 3
@@ -63,12 +69,31 @@ class Recorded:
         return graph, returned
 
 
+def fused(model: torch.nn.Module) -> Callable[..., Tensor]:
+    """A network whose operations are fused for a GPU, by one compilation for batches of all sizes.
+
+    Recorded as it is, a step still takes as long as a GPU needs to start hundreds of operations.
+
+    Args:
+        model: A network whose batches have fixed sizes.
+
+    Returns:
+        The compiled network, which shares the weights; the network itself where torch has nothing
+        to compile with.
+    """
+    compilers = (os.environ.get("CC", ""), "cc", "gcc", "clang")
+    if importlib.util.find_spec("triton") and any(shutil.which(name) for name in compilers):
+        return torch.compile(model, dynamic=True)
+    _log.info("no Triton or no C compiler here: training without fused operations")
+    return model
+
+
 class FixedSteps:
     """The steps of every epoch, all of one shape.
 
-    The law: `run` takes the steps that taking its batches one by one would, up to rounding. Which
-    graphs a step reads stands in a table on the device, and a counter there says which row is next,
-    so that nothing changes from one step to the next but numbers on the device.
+    The law: `run` takes the steps that taking its batches one by one would, up to rounding. All
+    batches of an epoch are gathered in one go, and a counter on the device says which is next, so
+    that nothing changes from one step to the next but numbers there.
 
     Args:
         store: The graphs.
@@ -89,11 +114,10 @@ class FixedSteps:
     ) -> None:
         self._store, self._step = store, step
         self._room = store.room([ids for batches in epochs for ids in batches])
-        most, device = max(len(batches) for batches in epochs), store.device
-        self._ids = torch.zeros(most, self._room.slots, dtype=torch.long, device=device)
-        self._counts = torch.zeros(most, dtype=torch.long, device=device)
+        self._most, device = max(len(batches) for batches in epochs), store.device
+        self._batches: FilledBatches | None = None
         self._next = torch.zeros(1, dtype=torch.long, device=device)
-        self._losses = torch.zeros(most, device=device)
+        self._losses = torch.zeros(self._most, device=device)
         self._recorded = Recorded(self._one, device, lambda: (*changed(), self._next))
 
     def run(
@@ -108,12 +132,16 @@ class FixedSteps:
         Returns:
             The losses.
         """
-        ids = np.zeros(self._ids.shape, dtype=np.int64)
-        for row, batch in zip(ids, batches, strict=False):
-            row[:] = padded(batch, len(row))
-        self._ids.copy_(torch.from_numpy(ids))
-        counts = torch.tensor([len(batch) for batch in batches])
-        self._counts[: len(batches)].copy_(counts)
+        slots, device = self._room.slots, self._store.device
+        # The first epoch decides how much memory there is, so it brings the most batches.
+        wanted = [*batches, *[batches[0]] * (self._most - len(batches))]
+        ids = torch.from_numpy(np.stack([padded(one, slots) for one in wanted])).to(device)
+        counts = torch.tensor([len(one) for one in wanted]).to(device)
+        filled = self._store.take_filled(ids, counts, self._room)
+        if self._batches is None:
+            self._batches = filled
+        else:
+            self._batches.take_over(filled)
         self._next.zero_()
         for _ in batches:
             loss = self._recorded()
@@ -122,9 +150,8 @@ class FixedSteps:
         return self._losses[: len(batches)].clone()
 
     def _one(self) -> Tensor:
-        ids = self._ids.index_select(0, self._next).squeeze(0)
-        count = self._counts.index_select(0, self._next).squeeze(0)
-        loss = self._step(self._store.take_filled(ids, count, self._room)).detach()
+        assert self._batches is not None
+        loss = self._step(self._batches.batch(self._next)).detach()
         self._losses.index_copy_(0, self._next, loss.to(self._losses.dtype).unsqueeze(0))
         self._next += 1
         return loss

@@ -19,7 +19,7 @@ from cyclenet.experiments.spec import Training
 from cyclenet.experiments.tasks import TaskKind, loss_of, metric_of
 from cyclenet.nn.layers import real_rows
 from cyclenet.runner.batches import Filled, GraphStore
-from cyclenet.runner.capture import FixedSteps, Recorded
+from cyclenet.runner.capture import FixedSteps, Recorded, fused
 from cyclenet.runner.checkpoint import Keeper, Snapshot, Tensors, cloned
 from cyclenet.runner.ranks import Ranks
 
@@ -200,7 +200,7 @@ class _Scale(NamedTuple):
         deviation = float((target - mean).square().mean().sqrt()) or 1.0
         return cls(mean, deviation, deviation**2 if kind.loss == "mse" else deviation)
 
-    def predicted(self, model: torch.nn.Module, batch: CycleData) -> Float[Tensor, "b t"]:
+    def predicted(self, model: Callable[..., Tensor], batch: CycleData) -> Float[Tensor, "b t"]:
         return model(batch) * self.deviation + self.mean
 
 
@@ -289,6 +289,7 @@ class _Training:
         self.started, self.spent_before = time.perf_counter(), 0.0
         self.last: Tensors = {}
         self.best: Tensors = {}
+        self.network = fused(self.model) if self.lr_on_device else self.model
         self.fixed = self._fixed_steps() if fixed_shapes else None
 
     def _fixed_steps(self) -> FixedSteps | None:
@@ -430,7 +431,7 @@ class _Training:
     def _filled_step(self, filled: Filled) -> Float[Tensor, ""]:
         """The same step on a batch of fixed size."""
         with real_rows(filled.real):
-            prediction = self.scale.predicted(self.model, filled.batch)
+            prediction = self.scale.predicted(self.network, filled.batch)
         slots = filled.held.size(0)
         weight = filled.held.to(prediction.dtype)
         target = filled.batch.y[:slots]

@@ -1,9 +1,7 @@
 """The normalisation that all networks share, over the rows that exist."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import cache
 
 import torch
 from jaxtyping import Float, Int64
@@ -15,7 +13,8 @@ from cyclenet.nn.layers.row_sums import num_ranks, summed_over_ranks
 # Deviations of so many roundings of the mean are no deviations.
 _ROUNDINGS = 100.0
 
-_REAL_ROWS: ContextVar[Mapping[int, Tensor] | None] = ContextVar("real_rows", default=None)
+# One for the process: the compiler of torch reads a plain global, and no other kind.
+_real_rows: Mapping[int, Tensor] | None = None
 
 
 @contextmanager
@@ -33,11 +32,12 @@ def real_rows(counts: Mapping[int, Int64[Tensor, ""]]) -> Iterator[None]:
     Yields:
         Nothing.
     """
-    token = _REAL_ROWS.set(counts)
+    global _real_rows
+    before, _real_rows = _real_rows, counts
     try:
         yield
     finally:
-        _REAL_ROWS.reset(token)
+        _real_rows = before
 
 
 class RowNorm(torch.nn.BatchNorm1d):
@@ -67,15 +67,14 @@ class RowNorm(torch.nn.BatchNorm1d):
         """The rows, centred and scaled in each channel."""
         if not self.training:
             return super().forward(input)
-        counts = _REAL_ROWS.get()
+        counts = _real_rows
         if counts is not None:
             if input.size(0) not in counts:
                 raise ValueError(
                     f"`input` must have as many rows as one of the units of the filled batch "
                     f"({sorted(counts)}), but it has {input.size(0)}"
                 )
-            function = _compiled() if input.is_cuda else _normalised
-            return self._updated(function, input, counts[input.size(0)])
+            return self._updated(input, counts[input.size(0)])
         count = input.size(0)
         if num_ranks() > 1:
             count = int(summed_over_ranks(torch.tensor(count, device=input.device)))
@@ -83,52 +82,24 @@ class RowNorm(torch.nn.BatchNorm1d):
             return batch_norm(
                 input, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps
             )
-        return self._updated(_normalised, input, input.new_full((), count))
+        return self._updated(input, input.new_full((), count))
 
-    def _updated(
-        self, function: Callable[..., Tensor], rows: Tensor, count: Tensor
-    ) -> Float[Tensor, "r k"]:
-        """The rows by their own statistics, which the running ones then follow."""
-        assert self.num_batches_tracked is not None
-        self.num_batches_tracked += 1
-        running = self.running_mean, self.running_var
-        return function(rows, count, self.weight, self.bias, *running, self.momentum, self.eps)
-
-
-def _normalised(
-    rows: Tensor,
-    count: Tensor,
-    weight: Tensor,
-    bias: Tensor,
-    running_mean: Tensor,
-    running_var: Tensor,
-    momentum: float,
-    eps: float,
-) -> Tensor:
-    """The first rows, as many as exist, by their statistics; the others count as zeros.
-
-    With several ranks the count is that of all of them, and so are the statistics.
-
-    Returns:
-        As many rows as there were.
-    """
-    real = (torch.arange(rows.size(0), device=rows.device) < count).unsqueeze(1)
-    rows = torch.where(real, rows, 0.0)  # whatever the others hold, zero times it must be zero
-    mean = summed_over_ranks(rows.sum(0)) / count
-    centred = torch.where(real, rows - mean, 0.0)
-    variance = summed_over_ranks(centred.square().sum(0)) / count
-    rounding = _ROUNDINGS * torch.finfo(rows.dtype).eps * mean
-    varies = variance > rounding.square()
-    mean = torch.where(varies, mean, 0.0)
-    variance = torch.where(varies, variance, 1.0)
-    with torch.no_grad():
-        running_mean.lerp_(mean, momentum)
-        unbiased = variance * count / (count - 1)
-        running_var.lerp_(torch.where(varies, unbiased, 1.0), momentum)
-    return torch.addcmul(bias, rows - mean, weight * (variance + eps).rsqrt())
-
-
-@cache
-def _compiled() -> Callable[..., Tensor]:
-    """The same in a few operations of a GPU instead of forty; one compilation for all sizes."""
-    return torch.compile(_normalised, dynamic=True)
+    def _updated(self, rows: Float[Tensor, "r k"], count: Tensor) -> Float[Tensor, "r k"]:
+        """The rows by statistics over the first of them, `count` on all ranks together."""
+        assert self.running_mean is not None and self.running_var is not None
+        assert self.num_batches_tracked is not None and self.momentum is not None
+        real = (torch.arange(rows.size(0), device=rows.device) < count).unsqueeze(1)
+        rows = torch.where(real, rows, 0.0)  # whatever the others hold, zero times it must be zero
+        mean = summed_over_ranks(rows.sum(0)) / count
+        centred = torch.where(real, rows - mean, 0.0)
+        variance = summed_over_ranks(centred.square().sum(0)) / count
+        rounding = _ROUNDINGS * torch.finfo(rows.dtype).eps * mean
+        varies = variance > rounding.square()
+        mean = torch.where(varies, mean, 0.0)
+        variance = torch.where(varies, variance, 1.0)
+        with torch.no_grad():
+            self.num_batches_tracked += 1
+            self.running_mean.lerp_(mean, self.momentum)
+            unbiased = variance * count / (count - 1)
+            self.running_var.lerp_(torch.where(varies, unbiased, 1.0), self.momentum)
+        return torch.addcmul(self.bias, rows - mean, self.weight * (variance + self.eps).rsqrt())
