@@ -157,11 +157,22 @@ class CycleData(Data):
         Raises:
             GraphError: If `edge_index` has changed since the edges were computed.
         """
-        self._check_number_of_arcs()
         # The extra row is read by arcs without an edge. It also makes m = 0 an ordinary case, and
         # unlike a mask it keeps shapes independent of values.
         padded = torch.cat((rows, rows.new_zeros((1, *rows.shape[1:]))))
-        return padded[torch.where(self.arc_sign == 0, rows.size(0), self.arc_to_edge)]
+        return padded.index_select(0, self.edge_of_arcs())
+
+    def edge_of_arcs(self) -> Int64[Tensor, " a"]:
+        """The edge of each column of `edge_index`, or m for an arc that has none.
+
+        Returns:
+            Row numbers for a table of edges with one more row behind them.
+
+        Raises:
+            GraphError: If `edge_index` has changed since the edges were computed.
+        """
+        self._check_number_of_arcs()
+        return torch.where(self.arc_sign == 0, self.edges.size(1), self.arc_to_edge)
 
     @property
     def num_joined(self) -> int:

@@ -1,5 +1,6 @@
 """Rows of the benchmark: every bar has one, and none can lie. Nothing here asserts a time."""
 
+import subprocess
 import sys
 
 import pytest
@@ -112,7 +113,24 @@ def test_slow_rows_are_left_out_by_quick(only):
 
 def test_an_unknown_bar_is_refused():
     with pytest.raises(UnknownName):
-        list(measured_rows(quick=True, ids=["14"]))
+        list(measured_rows(quick=True, ids=["18"]))
+
+
+@pytest.mark.parametrize("family", ["n_circles", "3-cfi"])
+@pytest.mark.parametrize("number", [20, 21, 22])
+def test_training_steps_can_be_measured(number, family, only):
+    found = only(row_of(number, family))
+    assert found["agree"], found["reason"]
+    assert found["ratio"] > 0
+
+
+def test_rows_start_without_torch():
+    code = (
+        "import sys; from cyclenet.bench.rows import measured_rows;"
+        "row, = measured_rows(quick=True, ids=['11']);"
+        "assert row['agree']; assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.slow

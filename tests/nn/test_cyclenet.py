@@ -105,3 +105,13 @@ def test_missing_attributes_are_named():
     del item.edge_attr
     with pytest.raises(ValueError, match=r"edge_attr.*missing.*edge_channels=0"):
         network(Batch.from_data_list([item]))
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+@pytest.mark.parametrize("backbone", BACKBONES)
+def test_states_that_arcs_share_change_no_prediction(backbone, encoder, monkeypatch):
+    network = model(backbone, encoder, edge_channels=2)
+    batch = Batch.from_data_list([prepared(graph) for graph in (*KINDS.values(), *MIXED)])
+    found = network(batch)
+    monkeypatch.setattr(type(network.backbone), "reads_shared_states", False)
+    torch.testing.assert_close(found, network(batch), rtol=1e-10, atol=1e-10)

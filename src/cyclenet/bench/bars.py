@@ -17,10 +17,15 @@ BARS = {
     10: "relevant cycles and uniqueness against the basis alone",
     11: "molecules, projectors against numpy",
     12: "larger projectors against numpy",
+    13: "PEOI, forward and backward, against its formula on dense tensors",
+    14: "layers from pairs to pairs against fifteen padded matrices",
     15: "basis, relevant cycles and projector against pure Python",
     16: "seconds of the first call",
     17: "two threads against one",
     19: "microseconds a transform takes beyond its kernel",
+    20: "a training step with PEOI against the bare network",
+    21: "a training step with contracted projectors against the bare network",
+    22: "a training step with projectors on pairs against the bare network",
 }
 
 

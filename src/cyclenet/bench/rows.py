@@ -1,6 +1,7 @@
 """The bars, as data: what is measured, on which graphs, against whom, and what is fast enough."""
 
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
 from cyclenet.bench.bars import check_ids
@@ -54,6 +55,35 @@ def _basis(number: int, bars: dict[str, int]) -> list[Row]:
     ]
 
 
+_SLOW_STEPS = {(22, "4-cfi")}
+
+
+def _of_networks(name: str, *arguments: str) -> Callable[[str, Patience], Measured]:
+    """A function of `bench.networks`, which brings torch: the other rows start without it."""
+
+    def measure(family: str, patience: Patience) -> Measured:
+        networks = import_module("cyclenet.bench.networks")
+        return getattr(networks, name)(*arguments, family, patience)
+
+    return measure
+
+
+def _step(number: int, encoder: str, bar: float | int, families: Sequence[str]) -> list[Row]:
+    measure = _of_networks("step_against_bare", encoder)
+    return [
+        Row(
+            number,
+            family,
+            "GIN alone",
+            bar,
+            "at most",
+            measure,
+            slow=(number, family) in _SLOW_STEPS,
+        )
+        for family in families
+    ]
+
+
 # The two graphs of sr16622 are the 3-CFI pair, which has a bar of its own.
 _LARGER_FAMILIES = tuple(name for name in FAMILIES if name != "sr16622")
 
@@ -82,6 +112,12 @@ ROWS: tuple[Row, ...] = (
             ("random 2500", 8, True),
         )
     ),
+    Row(13, "molecules", "dense form", 100, "at least", _of_networks("peoi_against_dense")),
+    Row(
+        13, "molecules", "memory of the dense form", 0.1, "at most",
+        _of_networks("peoi_memory_against_dense"),
+    ),
+    Row(14, "molecules", "fifteen maps", 6, "at least", _of_networks("pair_layers_against_dense")),
     Row(15, "molecules", "networkx and numpy", 500, "at least", pipeline_against_networkx),
     *(
         Row(16, kind, peer, bar, "at most", measure, slow)
@@ -97,6 +133,9 @@ ROWS: tuple[Row, ...] = (
         Row(19, name, "kernel alone", 150, "at most", transform_against_kernel)
         for name in ("AddShortestCycleBasis", "AddRelevantCycles", "AddCycleProjector")
     ),
+    *_step(20, "light PEOI", 1.2, ("n_circles", "3-cfi", "4-cfi")),
+    *_step(21, "projector, contracted", 1.25, ("n_circles", "3-cfi", "4-cfi")),
+    *_step(22, "projector, pairs", 2, ("n_circles", "3-cfi", "4-cfi")),
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from cyclenet.data import CycleData
 from cyclenet.nn.backbones import BACKBONES, Backbone
 from cyclenet.nn.encoders import ENCODERS, Encoder
-from cyclenet.nn.layers import reset_children
+from cyclenet.nn.layers import ArcStates, reset_children
 
 
 class CycleNet(torch.nn.Module):
@@ -80,10 +80,13 @@ class CycleNet(torch.nn.Module):
         Returns:
             One row for each graph.
         """
-        states = [] if self.edge_channels == 0 else [_attributes(batch, self.edge_channels)]
-        if self.encoder is not None:
-            states.append(self.encoder(batch))
-        return self.backbone(batch, torch.cat(states, dim=1) if states else None)
+        own = _attributes(batch, self.edge_channels) if self.edge_channels else None
+        if self.encoder is None:
+            return self.backbone(batch, own)
+        if self.backbone.reads_shared_states:
+            return self.backbone(batch, ArcStates(own, *self.encoder.shared_rows(batch)))
+        rows = self.encoder(batch)
+        return self.backbone(batch, rows if own is None else torch.cat((own, rows), dim=1))
 
     def reset_parameters(self) -> None:
         """Draw all parameters anew."""

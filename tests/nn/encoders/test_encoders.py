@@ -21,6 +21,9 @@ BASIS, RELEVANT = cn.AddShortestCycleBasis(**EXACT), cn.AddRelevantCycles(**EXAC
 PROJECTOR, PROFILES = cn.AddCycleProjector(**EXACT), cn.AddCycleProfiles(**EXACT)
 PAIRS, SUMS = (cn.AddCycleProjector(pairs=pairs, **EXACT) for pairs in ("graph", "none"))
 
+# A narrow projector encoder may have no ReLU that bends on the samples; its first bias is then
+# taken off by the normalisation behind it and learns nothing but rounding.
+torch.manual_seed(1)
 SOUND = {
     "profile": (ProfileEncoder(8), PROFILES),
     "peoi": (PEOIEncoder(8), BASIS),
@@ -28,13 +31,16 @@ SOUND = {
     "peoi light": (PEOIEncoder(8, form="light"), RELEVANT),
     "peoi filters": (PEOIEncoder(8, filters="x", num_filters=3), BASIS),
     "peoi light filters": (PEOIEncoder(8, form="light", filters="x", num_filters=3), RELEVANT),
-    "pairs": (ProjectorEncoder(8), PROJECTOR),
-    "two pair layers": (ProjectorEncoder(8, num_pair_layers=2), PAIRS),
-    "pairs abs": (ProjectorEncoder(8, on="abs"), PROJECTOR),
-    "contracted": (ProjectorEncoder(8, depth="contracted"), SUMS),
-    "contracted abs": (ProjectorEncoder(8, depth="contracted", on="abs"), SUMS),
-    "hodge": (ProjectorEncoder(8, source="hodge"), PROJECTOR),
-    "hodge abs": (ProjectorEncoder(8, source="hodge", on="abs", depth="contracted"), SUMS),
+    "pairs": (ProjectorEncoder(8, hidden_channels=32), PROJECTOR),
+    "two pair layers": (ProjectorEncoder(8, hidden_channels=32, num_pair_layers=2), PAIRS),
+    "pairs abs": (ProjectorEncoder(8, hidden_channels=32, on="abs"), PROJECTOR),
+    "contracted": (ProjectorEncoder(8, hidden_channels=32, depth="contracted"), SUMS),
+    "contracted abs": (ProjectorEncoder(8, hidden_channels=32, depth="contracted", on="abs"), SUMS),
+    "hodge": (ProjectorEncoder(8, hidden_channels=32, source="hodge"), PROJECTOR),
+    "hodge abs": (
+        ProjectorEncoder(8, hidden_channels=32, source="hodge", on="abs", depth="contracted"),
+        SUMS,
+    ),
 }
 
 

@@ -9,6 +9,7 @@ from strategies import examples, graphs
 from torch_geometric.data import Batch, Data
 
 import cyclenet as cn
+from cyclenet.bench.dense import dense_peoi
 from cyclenet.datasets import cfi_graph
 from cyclenet.nn.encoders import PEOIEncoder
 
@@ -27,7 +28,7 @@ def dense_incidence(item):
     return matrix
 
 
-def dense_peoi(encoder, item):
+def dense(encoder, item):
     """The formula, word by word, on a matrix whose entries are vectors."""
     on = dense_incidence(item).unsqueeze(2)
     entries = on
@@ -35,22 +36,8 @@ def dense_peoi(encoder, item):
         ends = item[encoder.filters].double()[item.edges]
         functions = torch.cat((ends.amin(0), ends.amax(0)), 1).unsqueeze(1)
         entries = torch.cat((on, on * functions), 2)
-    m, g, width = entries.shape
-
-    def through(network, rows):
-        found = network(rows.reshape(-1, rows.size(-1)))
-        return found.view(*rows.shape[:-1], found.size(-1))
-
-    if encoder.form == "light":
-        inner = through(encoder.rho1, entries.sum(0)).expand(m, g, -1)
-    else:
-        one = entries.unsqueeze(1).expand(m, m, g, width)
-        terms = through(encoder.rho1, torch.cat((one, entries.expand(m, m, g, width)), 3))
-        if encoder.sum_over == "others":
-            terms = terms * (1 - torch.eye(m, dtype=terms.dtype)).view(m, m, 1, 1)
-        inner = terms.sum(1)
-    outer = through(encoder.rho2, torch.cat((inner, entries), 2)).sum(1)
-    return encoder.rho3(outer)
+    every = (torch.ones(1, size, dtype=torch.bool) for size in on.shape[:2])
+    return dense_peoi(encoder, entries.unsqueeze(0), *every)[0]
 
 
 ENCODERS = {
@@ -66,7 +53,7 @@ ENCODERS = {
 def assert_as_the_formula(encoder, item):
     encoder = encoder.double()
     gradients, values = [], []
-    for rows in (encoder.encode_edges(item), dense_peoi(encoder, item)):
+    for rows in (encoder.encode_edges(item), dense(encoder, item)):
         encoder.zero_grad()
         rows.square().sum().backward()
         values.append(rows.detach())
@@ -172,8 +159,46 @@ def test_filters_are_checked_against_the_batch():
 def test_float32_is_close_to_the_formula():
     encoder = PEOIEncoder(8)
     item = cn.AddShortestCycleBasis()(data_of(named_graphs.grid(5, 5)))
-    expected = dense_peoi(encoder.double(), item)
+    expected = dense(encoder.double(), item)
     found = encoder.float().encode_edges(item).double()
     np.testing.assert_allclose(
         found.detach(), expected.detach(), atol=2e-6 * float(expected.detach().abs().max())
     )
+
+
+def several(transform):
+    """A tree, rings and equal graphs in one batch."""
+    ring, grid = named_graphs.cycle(5), named_graphs.grid(3, 4)
+    kinds = (ring, grid, named_graphs.path(4), grid, named_graphs.cycle(7), ring)
+    x = torch.linspace(-1, 1, 24, dtype=torch.float64).view(-1, 2).sin()
+    return Batch.from_data_list([transform(data_of(one, x[: one[1]])) for one in kinds])
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_rows_that_arcs_share_are_the_encoding(name):
+    encoder = ENCODERS[name].double()
+    batch = several(cn.AddRelevantCycles(dtype=torch.float64))
+    rows, place = encoder.shared_rows(batch)
+    torch.testing.assert_close(rows.index_select(0, place), encoder(batch), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("name", ["others", "light"])
+def test_edges_with_equal_cycles_are_read_once(name):
+    batch = several(cn.AddShortestCycleBasis())
+    rows, _ = ENCODERS[name].double().shared_rows(batch)
+    # Rings of 5 (one kind), a grid (edges of one square or of two), a path, a ring of 7, and zeros.
+    # A light encoder knows of the number of edges no more than the cycles tell.
+    assert rows.size(0) == 1 + 2 + 1 + 1 + 1
+
+
+def test_a_subclass_that_tells_more_apart_is_asked():
+    class Numbered(PEOIEncoder):
+        def encode_edges(self, batch):
+            rows = super().encode_edges(batch)
+            return rows + torch.arange(rows.size(0)).unsqueeze(1)
+
+    batch = several(cn.AddShortestCycleBasis())
+    encoder = Numbered(3)
+    rows, place = encoder.shared_rows(batch)
+    assert rows.size(0) == batch.edges.size(1) + 1
+    torch.testing.assert_close(rows.index_select(0, place), encoder(batch))

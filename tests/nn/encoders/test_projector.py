@@ -1,15 +1,17 @@
 """The projector encoder: its matrices against dense ones, and the counts of the paper."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
-from named_graphs import rook, shrikhande
+from named_graphs import cycle, grid, path, rook, shrikhande
 from strategies import arcs_of, batches, examples
 from torch_geometric.data import Batch, Data
 
 import cyclenet as cn
-from cyclenet.nn.encoders import ProjectorEncoder
+from cyclenet.nn.encoders import ProjectorEncoder, projector
 from cyclenet.nn.encoders.matrices import Matrix, contractions_of, entries_of, pair_index
 from cyclenet.nn.layers.equivariant import contract
 from cyclenet.topology import arc_projector, cycle_projector, hodge_laplacian
@@ -136,3 +138,33 @@ def test_no_seed_is_blind_before_training(on):
         encoder = ProjectorEncoder(8, on=on, num_layers=2, pair_channels=8).double().eval()
         one, other = encoder.encode_edges(several).chunk(2)
         assert (one.mean(0) - other.mean(0)).abs().max() > 1e-6, seed
+
+
+@pytest.mark.parametrize("mode", ["train", "eval"])
+@pytest.mark.parametrize("source", ["projector", "hodge"])
+@pytest.mark.parametrize("on", ["arcs", "abs"])
+def test_edges_with_equal_numbers_are_read_once_and_count_as_often(on, source, mode, monkeypatch):
+    batch, _ = batch_of([cycle(5), path(6), rook(), cycle(5), cycle(4)])
+    torch.manual_seed(0)
+    encoder = ProjectorEncoder(6, depth="contracted", on=on, source=source).double()
+    encoder.train(mode == "train")
+    before = copy.deepcopy(encoder.state_dict())
+    answers = []
+    for sorts in (True, False):
+        monkeypatch.setattr(projector, "can_be_sorted", lambda batch, sorts=sorts: sorts)
+        encoder.load_state_dict(before)
+        encoder.zero_grad()
+        rows, place = encoder.shared_rows(batch)
+        assert (rows.size(0) <= batch.edges.size(1) // 2 + 1) == sorts
+        rows = rows.index_select(0, place)
+        rows.sin().sum().backward()
+        gradients = [weight.grad.clone() for weight in encoder.parameters()]
+        state = {name: value.clone() for name, value in encoder.state_dict().items()}
+        answers.append((rows.detach(), gradients, state))
+    torch.testing.assert_close(*answers, rtol=1e-9, atol=1e-9)
+
+
+def test_edges_that_differ_all_have_rows_of_their_own():
+    batch, _ = batch_of([grid(3, 4), grid(4, 5)])
+    rows, _ = ProjectorEncoder(4, on="abs").double().shared_rows(batch)
+    assert rows.size(0) == batch.edges.size(1) + 1

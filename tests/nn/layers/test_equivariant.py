@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from cyclenet.bench.dense import fifteen
 from cyclenet.nn.layers.equivariant import (
     ContractingLayer,
     PairIndex,
@@ -40,45 +41,24 @@ def on_arcs(entries, m, sheets):
     return torch.cat((upper, lower), 0)
 
 
-def fifteen(matrix):
-    """The outputs of the fifteen maps, in the order of the specification of the method."""
-    size = max(matrix.size(0), 1)
-    diagonal = matrix.diagonal().t()
-    row, column = matrix.sum(1) / size, matrix.sum(0) / size
-    trace, total = diagonal.sum(0) / size, matrix.sum((0, 1)) / size**2
-
-    def on_diagonal(values):
-        return torch.diag_embed(values.expand(matrix.size(0), -1).t()).permute(1, 2, 0)
-
-    def along(values, dim):
-        return values.unsqueeze(dim).expand_as(matrix)
-
-    return [
-        on_diagonal(diagonal), on_diagonal(trace), on_diagonal(row), on_diagonal(column),
-        on_diagonal(total), along(column, 1), along(row, 1), along(column, 0), along(row, 0),
-        matrix, matrix.transpose(0, 1), along(diagonal, 1), along(diagonal, 0),
-        trace.expand_as(matrix), total.expand_as(matrix),
-    ]  # fmt: skip
-
-
 def split(entries, sizes):
     return entries.split([m * m for m in sizes])
 
 
+@pytest.mark.parametrize(("inside", "outside"), [(3, 5), (5, 3)])
 @pytest.mark.parametrize("sheets", [1, 2])
-def test_pairs_to_pairs_is_the_sum_of_the_fifteen_maps_and_two_biases(sheets):
+def test_pairs_to_pairs_is_the_sum_of_the_fifteen_maps_and_two_biases(sheets, inside, outside):
     torch.manual_seed(0)
-    layer = PairLayer(3, 5).double()
+    layer = PairLayer(inside, outside).double()
     torch.nn.init.normal_(layer.bias)
     index = index_of(SIZES, sheets)
-    entries = torch.randn(sum(m * m for m in SIZES), sheets, 3, dtype=torch.float64)
+    entries = torch.randn(sum(m * m for m in SIZES), sheets, inside, dtype=torch.float64)
     found = layer(entries, index)
     for old, new, m in zip(split(entries, SIZES), split(found, SIZES), SIZES, strict=True):
         matrix = on_arcs(old, m, sheets)
-        expected = (
-            sum(part @ layer.coefficients[:, :, i] for i, part in enumerate(fifteen(matrix)))
-            + layer.bias[1]
-        )
+        parts = fifteen(matrix.unsqueeze(0), torch.ones(1, sheets * m, dtype=torch.bool))
+        expected = sum(part[0] @ layer.coefficients[:, :, i] for i, part in enumerate(parts))
+        expected = expected + layer.bias[1]
         expected = expected + torch.eye(sheets * m).double().unsqueeze(2) * layer.bias[0]
         torch.testing.assert_close(on_arcs(new, m, sheets), expected, rtol=0, atol=1e-12)
 
@@ -115,10 +95,22 @@ def test_edges_to_edges_adds_the_mean_of_the_graph():
         torch.testing.assert_close(new, expected, rtol=0, atol=1e-12)
 
 
+def test_a_row_that_stands_for_several_edges_counts_as_often():
+    torch.manual_seed(0)
+    layer = SetLayer(3, 4).double()
+    kinds, graph = torch.randn(3, 3, dtype=torch.float64), torch.tensor([0, 0, 1])
+    counts = torch.tensor([3, 1, 2])
+    every, sizes = torch.arange(3).repeat_interleave(counts), torch.tensor([[4.0], [2.0]]).double()
+    expected = layer(kinds[every], graph[every], sizes)
+    found = layer(kinds, graph, sizes, counts.double().unsqueeze(1))
+    torch.testing.assert_close(found[every], expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("outside", [1, 2, 3])
 @pytest.mark.parametrize("sheets", [1, 2])
-def test_gradients_are_right(sheets):
+def test_gradients_are_right(sheets, outside):
     index = index_of([2, 1], sheets)
-    layer = PairLayer(2, 2).double()
+    layer = PairLayer(2, outside).double()
     entries = torch.randn(5, sheets, 2, dtype=torch.float64, requires_grad=True)
 
     def through(entries, coefficients, bias):

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from cyclenet.data import CycleData
 from cyclenet.nn.layers import POOLS, reset_children
+from cyclenet.nn.layers.arc_states import ArcStates
 from cyclenet.nn.layers.pooling import Readout
 
 
@@ -35,6 +36,9 @@ class Backbone(torch.nn.Module):
 
     # Whether the host has to know how large each graph is; a GPU cannot replay such a network.
     reads_sizes: ClassVar[bool] = False
+
+    # Whether `edge_states` may be `ArcStates`, which spare work where arcs share their state.
+    reads_shared_states: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -73,7 +77,7 @@ class Backbone(torch.nn.Module):
         reset_children(self)
 
     def checked(
-        self, batch: CycleData, edge_states: Float[Tensor, "a e"] | None
+        self, batch: CycleData, edge_states: Float[Tensor, "a e"] | ArcStates | None
     ) -> Float[Tensor, "n i"]:
         """The node features, once everything has the widths that were announced.
 

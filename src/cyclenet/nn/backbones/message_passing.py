@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float
@@ -10,6 +11,7 @@ from torch import Tensor
 from cyclenet.data import CycleData
 from cyclenet.nn.backbones.backbone import Backbone
 from cyclenet.nn.layers import POOLS, GATLayer, GCNLayer, GINLayer, GraphHead, NormedLinear, RowNorm
+from cyclenet.nn.layers.arc_states import ArcStates
 from cyclenet.nn.layers.pooling import Readout
 
 
@@ -32,6 +34,8 @@ class MessagePassing(Backbone):
         num_layers: Number of convolutions.
         readout: ``"mean"`` or ``"sum"`` over the nodes of a graph.
     """
+
+    reads_shared_states: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -60,13 +64,14 @@ class MessagePassing(Backbone):
         self.head = GraphHead(hidden_channels, hidden_channels, out_channels, readout)
 
     def forward(
-        self, batch: CycleData, edge_states: Float[Tensor, "a e"] | None = None
+        self, batch: CycleData, edge_states: Float[Tensor, "a e"] | ArcStates | None = None
     ) -> Float[Tensor, "b o"]:
         """Predictions for the graphs of a batch.
 
         Args:
             batch: One graph or several, with float features `x` on the nodes.
-            edge_states: One row for each column of `edge_index`, or None if there are none.
+            edge_states: One row for each column of `edge_index`, or rows that these share, or None
+                if there are none.
 
         Returns:
             One row for each graph.

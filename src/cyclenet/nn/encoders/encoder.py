@@ -3,10 +3,11 @@
 from abc import abstractmethod
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int64
 from torch import Tensor
 
 from cyclenet.data import CycleData
+from cyclenet.nn.encoders.kinds import shared_by_arcs
 from cyclenet.nn.layers.mlp import reset_children
 from cyclenet.topology import GraphError
 
@@ -49,6 +50,22 @@ class Encoder(torch.nn.Module):
         """
         rows = self.encode_edges(batch)
         return batch.on_arcs(rows)
+
+    def shared_rows(
+        self, batch: CycleData
+    ) -> tuple[Float[Tensor, "r {self.out_channels}"], Int64[Tensor, " a"]]:
+        """The same encoding as rows that arcs share: row `place[i]` is that of column i.
+
+        What comes next can treat every row once (see `ArcStates`), and here are half as many rows
+        as arcs at most. An encoder that cannot tell some edges apart may return fewer.
+
+        Args:
+            batch: One graph or several, with the numbers that this encoder reads.
+
+        Returns:
+            The rows, the last of them zero, and the place of each arc among them.
+        """
+        return shared_by_arcs(batch, self.encode_edges(batch), None)
 
     def reset_parameters(self) -> None:
         """Draw all parameters anew."""

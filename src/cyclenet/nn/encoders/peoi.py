@@ -1,6 +1,6 @@
 """The second encoder of the paper: permutation-equivariant and cycle-order-invariant (PEOI)."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import torch
 from jaxtyping import Float, Int64
@@ -8,10 +8,14 @@ from torch import Tensor
 
 from cyclenet.data import CycleData
 from cyclenet.nn.encoders.encoder import Encoder, numbers_of
+from cyclenet.nn.encoders.kinds import can_be_sorted, numbered, shared_by_arcs
 from cyclenet.nn.layers.mlp import Stack
 from cyclenet.nn.layers.pooling import repeated, sum_pool
 
 TRANSFORMS = "AddShortestCycleBasis() or AddRelevantCycles()"
+
+# Where cycles have more lengths than this, hardly two edges are alike.
+_MOST_LENGTHS = 32
 
 
 class PEOIEncoder(Encoder):
@@ -93,74 +97,175 @@ class PEOIEncoder(Encoder):
         Returns:
             The encoding on edges.
         """
+        rows, kind = self._rows_of_kinds(batch)
+        return rows if kind is None else rows.index_select(0, kind)
+
+    def shared_rows(
+        self, batch: CycleData
+    ) -> tuple[Float[Tensor, "r {self.out_channels}"], Int64[Tensor, " a"]]:
+        """The encoding as rows that arcs share, one for all edges of a kind.
+
+        Args:
+            batch: Graphs with the cycles that `encode_edges` reads.
+
+        Returns:
+            The rows, the last of them zero, and the place of each arc among them.
+        """
+        if type(self).encode_edges is not PEOIEncoder.encode_edges:
+            return super().shared_rows(batch)  # a subclass may tell apart what is alike to us
+        return shared_by_arcs(batch, *self._rows_of_kinds(batch))
+
+    def _rows_of_kinds(
+        self, batch: CycleData
+    ) -> tuple[Float[Tensor, "r k"], Int64[Tensor, " m"] | None]:
+        """A row for each kind of edges, and the kind of each edge unless all are different."""
         edge, cycle = numbers_of(batch, "cycle_incidence", TRANSFORMS)
-        on, kind = self._entries(batch, edge, cycle)
-        sums = self._light_sums if self.form == "light" else self._full_sums
-        outside, inside = sums(batch, on, cycle, kind)
+        sizes = self._sizes(batch, cycle)
+        if self.filters is not None:
+            kinds, entry = _all_different(batch), torch.arange(edge.size(0), device=edge.device)
+            on = self._functions(batch, self.filters, edge)
+            sums = self._light_sums if self.form == "light" else self._full_sums
+            outside, inside = sums(batch, on, cycle, sizes)
+        else:
+            kinds = _kinds(batch, sizes, by_edges=self.form == "full") or _all_different(batch)
+            entry = kinds.of_cycle.index_select(0, cycle)
+            outside, inside = self._binary_sums(sizes.index_select(0, kinds.cycles))
+            on = outside.new_ones(outside.size(0), 1)
         off = self.rho2(torch.cat((outside, on.new_zeros(outside.size(0), on.size(1))), dim=1))
         on_cycle = self.rho2(torch.cat((inside, on), dim=1))
-        change = on_cycle[kind] - off[cycle]
-        everywhere = sum_pool(off, batch.graph_of("cycles"), batch.num_joined)
-        own = sum_pool(change, edge, batch.edges.size(1))
-        return self.rho3(everywhere[batch.graph_of("edges")] + own)
+        row, of_cycle = edge, kinds.of_cycle.index_select(0, cycle)
+        if kinds.of_edge is not None:  # the incidences of one edge of each kind will do
+            chosen = torch.zeros_like(kinds.of_edge, dtype=torch.bool).index_fill(0, kinds.edges, 1)
+            kept = chosen[edge]
+            row, entry, of_cycle = kinds.of_edge[edge[kept]], entry[kept], of_cycle[kept]
+        change = on_cycle.index_select(0, entry) - off.index_select(0, of_cycle)
+        everywhere = sum_pool(
+            off.index_select(0, kinds.of_cycle), batch.graph_of("cycles"), batch.num_joined
+        )
+        graph = batch.graph_of("edges").index_select(0, kinds.edges)
+        own = sum_pool(change, row, kinds.edges.size(0))
+        return self.rho3(everywhere.index_select(0, graph) + own), kinds.of_edge
 
-    def _entries(
-        self, batch: CycleData, edge: Int64[Tensor, " q"], cycle: Int64[Tensor, " q"]
-    ) -> tuple[Float[Tensor, "r w"], Int64[Tensor, " q"]]:
-        """Rows of entries to evaluate, and the row of each incidence."""
-        dtype = next(self.parameters()).dtype
-        if self.filters is None:
-            # All incidences of a cycle are alike: one row for each cycle will do.
-            num_cycles = batch.cycle_length.size(0)
-            return torch.ones(num_cycles, 1, dtype=dtype, device=edge.device), cycle
-        values = batch[self.filters].to(dtype)
+    def _sizes(self, batch: CycleData, cycle: Int64[Tensor, " q"]) -> Float[Tensor, "g 2"]:
+        """Of each cycle: its edges, and the edges of its graph that are beside it."""
+        ones = torch.ones(max(batch.edges.size(1), cycle.size(0)), 1, device=cycle.device)
+        ones = ones.to(next(self.parameters()).dtype)
+        length = sum_pool(ones[: cycle.size(0)], cycle, batch.cycle_length.size(0))
+        graph = batch.graph_of("edges")
+        edges = sum_pool(ones[: graph.size(0)], graph, batch.num_joined)
+        beside = edges.index_select(0, batch.graph_of("cycles")) - length
+        return torch.cat((length, beside), dim=1)
+
+    def _binary_sums(
+        self, sizes: Float[Tensor, "d 2"]
+    ) -> tuple[Float[Tensor, "d s"], Float[Tensor, "d s"]]:
+        """The inner sums for each kind of cycle: of an edge off it, and of an edge on it."""
+        length, beside = sizes.split(1, dim=1)
+        if self.form == "light":
+            phi = self.rho1(length)
+            return phi, phi
+        left_out = 1.0 if self.sum_over == "others" else 0.0
+        zero, one = sizes.new_zeros(1, 1), sizes.new_ones(1, 1)
+        corners = torch.cat((zero, zero, zero, one, one, zero, one, one)).view(4, 2)
+        nothing, one_sided, alone, itself = self.rho1(corners).split(1)
+        outside = length * one_sided + (beside - left_out) * nothing
+        return outside, (length - left_out) * itself + beside * alone
+
+    def _functions(
+        self, batch: CycleData, filters: str, edge: Int64[Tensor, " q"]
+    ) -> Float[Tensor, "q w"]:
+        """The entry of each incidence: 1, and the functions on the edge."""
+        values = batch[filters].to(next(self.parameters()).dtype)
         if values.dim() != 2 or values.size(1) != self.num_filters:
             raise ValueError(
-                f"`batch.{self.filters}` must have {self.num_filters} columns (`num_filters`), but "
+                f"`batch.{filters}` must have {self.num_filters} columns (`num_filters`), but "
                 f"its shape is {tuple(values.shape)}"
             )
         ends = values[batch.edges]
-        functions = torch.cat((ends.amin(0), ends.amax(0)), dim=1)[edge]
-        on = torch.cat((functions.new_ones(edge.size(0), 1), functions), dim=1)
-        return on, torch.arange(edge.size(0), device=edge.device)
+        functions = torch.cat((ends.amin(0), ends.amax(0)), dim=1).index_select(0, edge)
+        return torch.cat((functions.new_ones(edge.size(0), 1), functions), dim=1)
 
     def _light_sums(
         self,
         batch: CycleData,
-        on: Float[Tensor, "r w"],
+        on: Float[Tensor, "q w"],
         cycle: Int64[Tensor, " q"],
-        kind: Int64[Tensor, " q"],
-    ) -> tuple[Float[Tensor, "g s"], Float[Tensor, "r s"]]:
-        """Phi of the sum over each cycle, for edges off and on it."""
-        phi = self.rho1(sum_pool(on[kind], cycle, batch.cycle_length.size(0)))
-        return phi, phi if self.filters is None else phi[cycle]
+        sizes: Float[Tensor, "g 2"],
+    ) -> tuple[Float[Tensor, "g s"], Float[Tensor, "q s"]]:
+        """Phi of the sum over each cycle, for edges off it and for each incidence."""
+        phi = self.rho1(sum_pool(on, cycle, sizes.size(0)))
+        return phi, phi.index_select(0, cycle)
 
     def _full_sums(
         self,
         batch: CycleData,
-        on: Float[Tensor, "r w"],
+        on: Float[Tensor, "q w"],
         cycle: Int64[Tensor, " q"],
-        kind: Int64[Tensor, " q"],
-    ) -> tuple[Float[Tensor, "g s"], Float[Tensor, "r s"]]:
-        """The inner sums for each cycle: of an edge off it, and of each kind of edge on it."""
-        num_cycles = batch.cycle_length.size(0)
-        ones = on.new_ones(cycle.size(0), 1)
-        length = sum_pool(ones, cycle, num_cycles)
-        graph = batch.graph_of("edges")
-        edges = sum_pool(on.new_ones(graph.size(0), 1), graph, batch.num_joined)
-        beside = edges[batch.graph_of("cycles")] - length  # edges of the graph off the cycle
+        sizes: Float[Tensor, "g 2"],
+    ) -> tuple[Float[Tensor, "g s"], Float[Tensor, "q s"]]:
+        """The inner sums of an edge off each cycle, and of each incidence."""
+        length, beside = sizes.split(1, dim=1)
         left_out = 1.0 if self.sum_over == "others" else 0.0
         zero = torch.zeros_like(on)
         one_sided = self.rho1(torch.cat((zero, on), dim=1))  # rho1(0, x)
         nothing = self.rho1(on.new_zeros(1, 2 * on.size(1)))
-        outside = sum_pool(one_sided[kind], cycle, num_cycles) + (beside - left_out) * nothing
+        outside = sum_pool(one_sided, cycle, sizes.size(0)) + (beside - left_out) * nothing
         alone = self.rho1(torch.cat((on, zero), dim=1))  # rho1(x, 0)
         itself = self.rho1(torch.cat((on, on), dim=1))  # rho1(x, x)
-        if self.filters is None:
-            return outside, (length - left_out) * itself + beside * alone
         first, second = _pairs_inside(batch, cycle, length.squeeze(1).long())
-        inside = sum_pool(self.rho1(torch.cat((on[first], on[second]), 1)), first, on.size(0))
-        return outside, inside - left_out * itself + beside[cycle] * alone
+        pairs = torch.cat((on.index_select(0, first), on.index_select(0, second)), dim=1)
+        inside = sum_pool(self.rho1(pairs), first, on.size(0))
+        return outside, inside - left_out * itself + beside.index_select(0, cycle) * alone
+
+
+class _Kinds(NamedTuple):
+    """Which cycles and which edges of a batch the binary formula cannot tell apart.
+
+    Args:
+        cycles: One cycle of each kind.
+        of_cycle: The kind of each cycle.
+        edges: One edge of each kind.
+        of_edge: The kind of each edge, or None if each is its own.
+    """
+
+    cycles: Int64[Tensor, " d"]
+    of_cycle: Int64[Tensor, " g"]
+    edges: Int64[Tensor, " r"]
+    of_edge: Int64[Tensor, " m"] | None
+
+
+def _all_different(batch: CycleData) -> _Kinds:
+    cycles = torch.arange(batch.cycle_length.size(0), device=batch.edge_index.device)
+    return _Kinds(cycles, cycles, torch.arange(batch.edges.size(1), device=cycles.device), None)
+
+
+def _kinds(batch: CycleData, sizes: Float[Tensor, "g 2"], *, by_edges: bool) -> _Kinds | None:
+    # An edge is known by the lengths of the cycles through it, those of all cycles of its graph
+    # and, for the full form, by the number of edges. Where these agree nothing is lost.
+    edge, cycle = batch.cycle_incidence
+    if not can_be_sorted(batch):
+        return None
+    length, beside = sizes.long().unbind(dim=1)
+    found, of_length = length.unique(return_inverse=True)
+    if found.size(0) > _MOST_LENGTHS:
+        return None
+    graph, count = batch.graph_of("edges"), batch.num_joined
+    in_graph = _counted(of_length, batch.graph_of("cycles"), found.size(0), count)
+    if by_edges:
+        in_graph = torch.cat((in_graph, graph.bincount(minlength=count).unsqueeze(0)))
+    _, of_graph = numbered(in_graph)
+    through = _counted(of_length.index_select(0, cycle), edge, found.size(0), graph.size(0))
+    edges, of_edge = numbered(torch.cat((of_graph[graph].unsqueeze(0), through)))
+    cycles, of_cycle = numbered(torch.stack((of_length, beside if by_edges else of_length)))
+    return _Kinds(cycles, of_cycle, edges, of_edge)
+
+
+def _counted(
+    kind: Int64[Tensor, " q"], owner: Int64[Tensor, " q"], num_kinds: int, num_owners: int
+) -> Int64[Tensor, "{num_kinds} {num_owners}"]:
+    """How many of each kind each owner has."""
+    counts = torch.bincount(kind * num_owners + owner, minlength=num_kinds * num_owners)
+    return counts.view(num_kinds, num_owners)
 
 
 def _pairs_inside(

@@ -1,15 +1,17 @@
 """The first encoder of the paper: an equivariant network on the projector on the cycle space."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int64
 from torch import Tensor
 from torch.nn.functional import relu
 
 from cyclenet.data import CycleData
 from cyclenet.nn.encoders.encoder import Encoder, numbers_of
+from cyclenet.nn.encoders.kinds import EdgeKinds, can_be_sorted, numbered, shared_by_arcs
 from cyclenet.nn.encoders.matrices import (
     Matrix,
     contractions_of,
@@ -25,6 +27,7 @@ from cyclenet.nn.layers.equivariant import (
     contract,
 )
 from cyclenet.nn.layers.mlp import Stack
+from cyclenet.nn.layers.pooling import sum_pool
 from cyclenet.nn.layers.row_norm import RowNorm
 
 _CHOICES = {
@@ -123,15 +126,46 @@ class ProjectorEncoder(Encoder):
         Returns:
             The encoding on edges.
         """
+        rows, kinds = self._rows_of_kinds(batch)
+        return rows if kinds is None else rows.index_select(0, kinds.of_edge)
+
+    def shared_rows(
+        self, batch: CycleData
+    ) -> tuple[Float[Tensor, "r {self.out_channels}"], Int64[Tensor, " a"]]:
+        """The encoding as rows that arcs share, one for all edges of a kind.
+
+        Args:
+            batch: Graphs with the numbers that `encode_edges` reads.
+
+        Returns:
+            The rows, the last of them zero, and the place of each arc among them.
+        """
+        if type(self).encode_edges is not ProjectorEncoder.encode_edges:
+            return super().shared_rows(batch)  # a subclass may tell apart what is alike to us
+        rows, kinds = self._rows_of_kinds(batch)
+        return shared_by_arcs(batch, rows, None if kinds is None else kinds.of_edge)
+
+    def _rows_of_kinds(self, batch: CycleData) -> tuple[Float[Tensor, "r k"], EdgeKinds | None]:
+        """A row for each kind of edges, and the kinds unless every edge has a row of its own."""
         numbers_of(batch, "edges", "AddCycleProjector()")
-        graph = batch.graph_of("edges")
-        rows = self.contraction(self._contractions(batch), graph)
-        ones = rows.new_ones(graph.size(0), 1)
-        sizes = rows.new_zeros(batch.num_joined, 1).index_add(0, graph, ones).clamp(min=1)
-        rows = self.norms[0](relu(rows))
+        graph, found, kinds, counts = batch.graph_of("edges"), self._contractions(batch), None, None
+        ones = found.diagonal.new_ones(graph.size(0), 1)
+        sizes = sum_pool(ones, graph, batch.num_joined).clamp(min=1)
+        if self.depth == "contracted" and can_be_sorted(batch):
+            kinds = _kinds(found, graph)
+        if kinds is not None:
+            counts = sum_pool(ones, kinds.of_edge, kinds.edges.size(0))
+            graph = graph.index_select(0, kinds.edges)
+            found = replace(
+                found,
+                diagonal=found.diagonal.index_select(0, kinds.edges),
+                rows=found.rows.index_select(0, kinds.edges),
+                columns=found.columns.index_select(0, kinds.edges),
+            )
+        rows = _normed(self.norms[0], relu(self.contraction(found, graph)), kinds)
         for layer, norm in zip(self.set_layers, self.norms[1:], strict=True):
-            rows = norm(relu(layer(rows, graph, sizes)))
-        return self.head(rows)
+            rows = _normed(norm, relu(layer(rows, graph, sizes, counts)), kinds)
+        return self.head(rows), kinds
 
     def _contractions(self, batch: CycleData) -> Contractions:
         dtype = self.contraction.coefficients.dtype
@@ -142,3 +176,21 @@ class ProjectorEncoder(Encoder):
         for layer in self.pair_layers:
             entries = relu(layer(entries, index))
         return contract(entries, index)
+
+
+def _kinds(found: Contractions, graph: Int64[Tensor, " m"]) -> EdgeKinds | None:
+    # Edges of a graph with equal contractions, which no layer tells apart. All edges of a path
+    # inside a cycle have one diagonal entry of P, and bridges have 0.
+    values = (found.diagonal, found.rows, found.columns)
+    columns = [part.squeeze(1).unique(return_inverse=True)[1] for part in values]
+    edges, of_edge = numbered(torch.stack((graph, *columns)))
+    return EdgeKinds(edges, of_edge) if 2 * edges.size(0) <= graph.size(0) else None
+
+
+def _normed(
+    norm: torch.nn.Module, rows: Float[Tensor, "r k"], kinds: EdgeKinds | None
+) -> Float[Tensor, "r k"]:
+    """The rows after a normalisation, whose statistics are those of all edges."""
+    if kinds is None or not norm.training:
+        return norm(rows)
+    return norm(rows.index_select(0, kinds.of_edge)).index_select(0, kinds.edges)

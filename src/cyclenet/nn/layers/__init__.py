@@ -1,5 +1,6 @@
 """Building blocks of the networks. Rows are ragged: no padding enters a number."""
 
+from cyclenet.nn.layers.arc_states import ArcStates, map_arcs
 from cyclenet.nn.layers.convolution import GATLayer, GCNLayer, GINLayer
 from cyclenet.nn.layers.mlp import (
     GraphHead,
@@ -13,6 +14,7 @@ from cyclenet.nn.layers.row_norm import RowNorm, real_rows
 
 __all__ = [
     "POOLS",
+    "ArcStates",
     "GATLayer",
     "GCNLayer",
     "GINLayer",
@@ -21,6 +23,7 @@ __all__ = [
     "NormedLinear",
     "NormedMLP",
     "RowNorm",
+    "map_arcs",
     "mean_pool",
     "real_rows",
     "reset_children",

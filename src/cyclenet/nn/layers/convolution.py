@@ -1,12 +1,14 @@
 """Graph convolutions that read states of nodes and, where there are any, states of arcs."""
 
 import math
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 from torch.nn.functional import leaky_relu, relu
 
+from cyclenet.nn.layers.arc_states import ArcStates, map_arcs
 from cyclenet.nn.layers.heads import heads_of, require_heads
 from cyclenet.nn.layers.mlp import NormedLinear, NormedMLP, reset_children
 from cyclenet.nn.layers.pooling import segment_softmax, sum_pool
@@ -45,7 +47,7 @@ class GINLayer(torch.nn.Module):
         self,
         states: Float[Tensor, "n k"],
         arcs: Int64[Tensor, "2 a"],
-        edge_states: Float[Tensor, "a e"] | None = None,
+        edge_states: Float[Tensor, "a e"] | ArcStates | None = None,
     ) -> Float[Tensor, "n k"]:
         """New states of the nodes.
 
@@ -58,8 +60,12 @@ class GINLayer(torch.nn.Module):
             One row for each node.
         """
         messages = states.index_select(0, arcs[0])
-        if self.edge_encoder is not None:
-            messages = messages + self.edge_encoder(edge_states)
+        if self.edge_encoder is not None and edge_states is not None:
+            parts: list[Any] = list(self.edge_encoder)
+            encoded = map_arcs(parts[0], edge_states)
+            for part in parts[1:]:
+                encoded = part(encoded)
+            messages = messages + encoded
         own = (1 + self.epsilon) * states
         return self.mlp(own.index_add(0, arcs[1], relu(messages)))
 
@@ -91,7 +97,7 @@ class GCNLayer(torch.nn.Module):
         self,
         states: Float[Tensor, "n k"],
         arcs: Int64[Tensor, "2 a"],
-        edge_states: Float[Tensor, "a e"] | None = None,
+        edge_states: Float[Tensor, "a e"] | ArcStates | None = None,
     ) -> Float[Tensor, "n k"]:
         """New states of the nodes.
 
@@ -107,9 +113,9 @@ class GCNLayer(torch.nn.Module):
         degree = 1 + sum_pool(states.new_ones(arcs.size(1), 1), target, states.size(0))
         scale = degree.rsqrt()
         messages = states.index_select(0, source)
-        if self.edge_linear is not None:
-            messages = messages + self.edge_linear(edge_states)
-        messages = messages * scale[source]
+        if self.edge_linear is not None and edge_states is not None:
+            messages = messages + map_arcs(self.edge_linear, edge_states)
+        messages = messages * scale.index_select(0, source)
         return self.linear(scale * (scale * states).index_add(0, target, messages))
 
 
@@ -156,7 +162,7 @@ class GATLayer(torch.nn.Module):
         self,
         states: Float[Tensor, "n k"],
         arcs: Int64[Tensor, "2 a"],
-        edge_states: Float[Tensor, "a e"] | None = None,
+        edge_states: Float[Tensor, "a e"] | ArcStates | None = None,
     ) -> Float[Tensor, "n k"]:
         """New states of the nodes.
 
@@ -172,9 +178,10 @@ class GATLayer(torch.nn.Module):
         own = heads_of(self.linear(states), self.heads)
         at_source = (own * self.from_source).sum(2)
         at_target = (own * self.from_target).sum(2)
-        logits, values = at_source[source] + at_target[target], own[source]
-        if self.edge_linear is not None:
-            on_arcs = heads_of(self.edge_linear(edge_states), self.heads)
+        logits = at_source.index_select(0, source) + at_target.index_select(0, target)
+        values = own.index_select(0, source)
+        if self.edge_linear is not None and edge_states is not None:
+            on_arcs = heads_of(map_arcs(self.edge_linear, edge_states), self.heads)
             logits = logits + (on_arcs * self.from_edge).sum(2)
             values = values + on_arcs
         # Every node hears itself: one more row for each, with the node as its own target.

@@ -87,7 +87,7 @@ def contract(entries: Float[Tensor, "p s k"], index: PairIndex) -> Contractions:
     num_edges, sizes = index.graph.size(0), index.sizes.to(entries.dtype)
     scale = sizes[index.graph]
     summed = entries.sum(dim=1)
-    diagonal = entries[:, 0].index_select(0, index.diagonal)
+    diagonal = entries.flatten(0, 1).index_select(0, index.diagonal * index.sheets)
     rows = sum_pool(summed, index.rows, num_edges) / scale
     columns = sum_pool(summed, index.columns, num_edges) / scale
     trace = sum_pool(diagonal, index.graph, index.num_graphs) * index.sheets / sizes
@@ -127,20 +127,22 @@ class SetLayer(torch.nn.Module):
         rows: Float[Tensor, "m i"],
         graph: Int64[Tensor, " m"],
         sizes: Float[Tensor, "b 1"],
+        counts: Float[Tensor, "m 1"] | None = None,
     ) -> Float[Tensor, "m o"]:
-        """One row for each edge.
+        """One row for each edge, or for several that have equal rows.
 
         Args:
             rows: The edges.
             graph: Graph of each edge.
             sizes: Number of edges of each graph, at least 1.
+            counts: How many edges each row stands for; one each if left out.
 
         Returns:
             The new rows.
         """
-        means = sum_pool(rows, graph, sizes.size(0)) / sizes
+        means = sum_pool(rows if counts is None else counts * rows, graph, sizes.size(0)) / sizes
         own, shared = self.coefficients.unbind(dim=2)
-        return rows @ own + (means @ shared + self.bias)[graph]
+        return torch.addmm(torch.addmm(self.bias, means, shared).index_select(0, graph), rows, own)
 
 
 class ContractingLayer(torch.nn.Module):
@@ -179,8 +181,9 @@ class ContractingLayer(torch.nn.Module):
         """
         diagonal, trace, rows, columns, total = self.coefficients.unbind(dim=2)
         shared = found.trace @ trace + found.total @ total + self.bias
-        own = found.diagonal @ diagonal + found.rows @ rows + found.columns @ columns
-        return own + shared[graph]
+        own = torch.cat((found.diagonal, found.rows, found.columns), dim=1)
+        weight = torch.cat((diagonal, rows, columns))
+        return torch.addmm(shared.index_select(0, graph), own, weight)
 
 
 class PairLayer(torch.nn.Module):
@@ -227,17 +230,26 @@ class PairLayer(torch.nn.Module):
             As many entries.
         """
         c, found, graph = self.coefficients.unbind(dim=2), contract(entries, index), index.graph
+        on_edges = torch.cat((found.diagonal, found.rows, found.columns), dim=1)
         shared = found.trace @ c[13] + found.total @ c[14] + self.bias[1]
-        along_rows = found.columns @ c[5] + found.rows @ c[6] + found.diagonal @ c[11]
-        along_columns = found.columns @ c[7] + found.rows @ c[8] + found.diagonal @ c[12]
-        spread = (along_rows + shared[graph]).index_select(0, index.rows)
+        along_rows = torch.addmm(
+            shared.index_select(0, graph), on_edges, torch.cat((c[11], c[6], c[5]))
+        )
+        along_columns = on_edges @ torch.cat((c[12], c[8], c[7]))
+        spread = along_rows.index_select(0, index.rows)
         spread = spread + along_columns.index_select(0, index.columns)
-        new = entries @ c[9] + (entries @ c[10]).index_select(0, index.transposed)
-        new = new + spread.unsqueeze(1)
-        on_diagonal = found.diagonal @ c[0] + found.rows @ c[2] + found.columns @ c[3]
-        on_diagonal = on_diagonal + (found.trace @ c[1] + found.total @ c[4] + self.bias[0])[graph]
-        flat = new.flatten(0, 1).index_add(0, index.diagonal * index.sheets, on_diagonal)
-        return flat.view_as(new)
+        if entries.size(2) < spread.size(1):  # entries are narrower before the product than after
+            turned = entries.index_select(0, index.transposed)
+            new = torch.cat((entries, turned), dim=2) @ torch.cat((c[9], c[10]))
+        else:
+            new = entries @ c[9] + (entries @ c[10]).index_select(0, index.transposed)
+        new += spread.unsqueeze(1)
+        at_diagonal = found.trace @ c[1] + found.total @ c[4] + self.bias[0]
+        on_diagonal = torch.addmm(
+            at_diagonal.index_select(0, graph), on_edges, torch.cat((c[0], c[2], c[3]))
+        )
+        new.flatten(0, 1).index_add_(0, index.diagonal * index.sheets, on_diagonal)
+        return new
 
 
 def _coefficients(in_channels: int, out_channels: int, count: int) -> torch.nn.Parameter:

@@ -68,8 +68,8 @@ def segment_softmax(
     lowest = logits.new_full((num_owners, logits.size(1)), -torch.inf)
     shared = owner.unsqueeze(1).expand_as(logits)
     peak = lowest.scatter_reduce(0, shared, logits.detach(), "amax")
-    weights = (logits - peak[owner]).exp()
-    return weights / sum_pool(weights, owner, num_owners)[owner]
+    weights = (logits - peak.index_select(0, owner)).exp()
+    return weights / sum_pool(weights, owner, num_owners).index_select(0, owner)
 
 
 def repeated(
