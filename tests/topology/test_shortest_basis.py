@@ -317,6 +317,17 @@ def test_relevant_cycles_can_be_counted_later(batch):
     assert [basis.num_relevant for basis in later] == now.num_relevant.tolist()
 
 
+@pytest.mark.parametrize("num_threads", [1, 2])
+@pytest.mark.parametrize("least", [None, 0, 1])
+def test_what_is_counted_later_does_not_see_what_became_of_the_arrays(num_threads, least):
+    edges, edge_ptr, num_nodes = packed([named_graphs.complete(4), named_graphs.petersen()] * 9)
+    weights = None if least is None else np.arange(edges.shape[1]) % 3.0 + least
+    now = shortest_cycle_bases(edges, edge_ptr, num_nodes, weights, count_relevant=True)
+    later = shortest_cycle_bases(edges, edge_ptr, num_nodes, weights, num_threads=num_threads)
+    edges[:] = edge_ptr[:] = num_nodes[:] = 0
+    assert [int(later.count_relevant(i)) for i in range(18)] == now.num_relevant.tolist()
+
+
 def test_packed_cycles_are_where_the_pointers_say():
     batch = [named_graphs.theta(), named_graphs.path(3), named_graphs.bowtie()]
     found = shortest_cycle_bases(*packed(batch))

@@ -172,6 +172,8 @@ def shortest_cycle_bases(
     edges, edge_ptr, num_nodes = check_packed_edges(
         edges, edge_ptr, num_nodes, self_loops=self_loops, multi_edges=multi_edges
     )
+    # The answer refers to the pointers, which are the caller's and may change meanwhile.
+    edge_ptr = edge_ptr.copy()
     values = None if weights is None else check_packed_weights(weights, edge_ptr)
     return _packed_bases(
         edges, edge_ptr, num_nodes, values, count_relevant, num_threads, weight_tol, max_bytes
