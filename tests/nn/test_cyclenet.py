@@ -1,5 +1,8 @@
 """The model of the paper: an encoder, a backbone, and the laws of both."""
 
+from itertools import islice
+
+import numpy as np
 import pytest
 import torch
 from feature_graphs import KINDS, MIXED, bare
@@ -12,8 +15,11 @@ from cyclenet import (
     AddShortestCycleBasis,
     CycleNet,
 )
+from cyclenet.datasets import molecule_graphs
+from cyclenet.datasets.graph import relabelled
 from cyclenet.nn.backbones import BACKBONES
 from cyclenet.nn.encoders import ENCODERS
+from cyclenet.topology import shortest_cycle_basis
 from cyclenet.transforms import LiftToRingComplex
 
 TRANSFORMS = (
@@ -115,3 +121,22 @@ def test_states_that_arcs_share_change_no_prediction(backbone, encoder, monkeypa
     found = network(batch)
     monkeypatch.setattr(type(network.backbone), "reads_shared_states", False)
     torch.testing.assert_close(found, network(batch), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+@pytest.mark.parametrize("backbone", ["gin", "ppgn", "cwn"])
+def test_names_of_nodes_and_directions_of_edges_never_show(backbone, encoder):
+    """On graphs with unique shortest bases, for then the basis is a function of the graph too."""
+    first = islice(molecule_graphs(), 12)
+    graphs = [graph for graph in first if shortest_cycle_basis(*graph).is_unique]
+    network = model(backbone, encoder)
+    network.train()(Batch.from_data_list([prepared(graph) for graph in graphs]))
+    network.eval()
+    rng = np.random.default_rng(0)
+    copies = [relabelled(graph, rng.permutation(graph.num_nodes)) for graph in graphs]
+    expected, found = (
+        network(Batch.from_data_list([prepared(graph) for graph in some]))
+        for some in (graphs, copies)
+    )
+    assert expected.std(0).min() > 1e-6
+    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)

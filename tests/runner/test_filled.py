@@ -46,6 +46,9 @@ CASES = {
     ),
     "profiles": ({"encoder": "profile"}, AddCycleProfiles(dtype=torch.float64)),
     "cwn": ({"encoder": None, "backbone": "cwn"}, LiftToRingComplex(max_length=6)),
+    "product gin": ({"encoder": "peoi", "backbone": "product_gin"}, AddShortestCycleBasis()),
+    "gated gcn": ({"encoder": "peoi", "backbone": "gated_gcn"}, AddShortestCycleBasis()),
+    "pna": ({"encoder": "peoi", "backbone": "pna"}, AddShortestCycleBasis()),
 }
 
 

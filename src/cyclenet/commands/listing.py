@@ -44,6 +44,9 @@ BACKBONES = {
     "signnet": "a transformer behind eigenvectors whose signs do not matter",
     "ppgn": "products of matrices over pairs of nodes",
     "cwn": "messages between nodes, edges and rings",
+    "product_gin": "isomorphism network for molecules, messages times the states of arcs",
+    "gated_gcn": "convolutions for molecules, messages through gates that arcs open and close",
+    "pna": "mean, maximum, minimum and spread of messages, for molecules",
 }
 
 # Where experiments are looked for, and what is said where there are none.

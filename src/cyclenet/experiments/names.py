@@ -5,7 +5,7 @@ A test holds them equal to the keys of the mappings that `experiments.build` loo
 
 from cyclenet.datasets.strongly_regular import FAMILIES
 
-BACKBONE_NAMES = ("gin", "gcn", "gat", "signnet", "ppgn", "cwn")
+BACKBONE_NAMES = ("gin", "gcn", "gat", "signnet", "ppgn", "cwn", "product_gin", "gated_gcn", "pna")
 ENCODER_NAMES = ("projector", "peoi", "profile")
 BASELINE_NAMES = ("constant", "edges", "nodes", "long_cycles", "degrees", "centroid")
 

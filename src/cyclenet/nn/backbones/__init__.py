@@ -2,8 +2,11 @@
 
 from cyclenet.nn.backbones.backbone import Backbone
 from cyclenet.nn.backbones.cwn import CWN
+from cyclenet.nn.backbones.gated_gcn import GatedGCN
 from cyclenet.nn.backbones.message_passing import GAT, GCN, GIN
+from cyclenet.nn.backbones.pna import PNA, mean_log_degree
 from cyclenet.nn.backbones.ppgn import PPGN
+from cyclenet.nn.backbones.product_gin import ProductGIN
 from cyclenet.nn.backbones.signnet import SignNet
 
 # Every backbone by the name that an experiment asks for it with.
@@ -14,6 +17,22 @@ BACKBONES: dict[str, type[Backbone]] = {
     "signnet": SignNet,
     "ppgn": PPGN,
     "cwn": CWN,
+    "product_gin": ProductGIN,
+    "gated_gcn": GatedGCN,
+    "pna": PNA,
 }
 
-__all__ = ["BACKBONES", "CWN", "GAT", "GCN", "GIN", "PPGN", "Backbone", "SignNet"]
+__all__ = [
+    "BACKBONES",
+    "CWN",
+    "GAT",
+    "GCN",
+    "GIN",
+    "PNA",
+    "PPGN",
+    "Backbone",
+    "GatedGCN",
+    "ProductGIN",
+    "SignNet",
+    "mean_log_degree",
+]
