@@ -34,7 +34,7 @@ Encode = Callable[[CycleData], Tensor]
 Transform = Callable[[Data], CycleData]
 
 # Sums of a few hundred float64 numbers in another order.
-TOLERANCE = 1e-9
+TOLERANCE = 1e-10
 
 # What orders on the CPU cannot show: a parameter that a constructor moved to a device is a plain
 # tensor there. The meta device is always at hand.

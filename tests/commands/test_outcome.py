@@ -34,6 +34,13 @@ def test_foreseen_errors_have_a_status_and_a_word(error, exit_code, code):
     assert failure.message
 
 
+def test_of_a_draft_and_its_file_the_file_is_named():
+    error = IsADirectoryError(errno.EISDIR, "Is a directory", ".draft.tmp", None, "report")
+    failure = failure_of(error)
+    assert (failure.where, failure.message) == ("report", "report: Is a directory")
+    assert failure.hint
+
+
 @pytest.mark.parametrize("error", [ValueError("x"), KeyError("x"), AssertionError(), TypeError()])
 def test_other_errors_are_bugs(error):
     assert failure_of(error) is None

@@ -80,7 +80,7 @@ def test_an_unknown_name_offers_the_nearest(file, options, said):
     [
         ({"seeds": [9]}, r"one of \[0, 1, 2\]"),
         ({"rows": ["gin-paper"], "tasks": ["sr16622"]}, "not run on the tasks"),
-        ({"limit": -1}, "`limit` must be"),
+        ({"limit": -1}, "`--limit` must be"),
         ({"changes": ["epoch=2"]}, "did you mean 'epochs'"),
     ],
 )

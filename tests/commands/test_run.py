@@ -180,7 +180,10 @@ def test_changes_shorten_runs_which_must_not_replace_whole_ones(call, here):
         (["tiny.tml"], "did you mean 'tiny.toml'?"),
         (["tiny.toml", "--set", "epoch=1"], "did you mean 'epochs'?"),
         (["tiny.toml", "--set", "epochs=x"], "must be a whole number"),
-        (["tiny.toml", "--limit", "-1"], "`limit`"),
+        (["tiny.toml", "--set", "epochs"], "key=value"),
+        (["tiny.toml", "--set", "lr=inf"], "must be finite"),
+        (["tiny.toml", "--seed", "-1"], "one of [0, 1]"),
+        (["tiny.toml", "--limit", "-1"], "`--limit`"),
         (["tiny.toml", "--ddp", "0"], "`--ddp`"),
         (["theorems.toml", "--row", "gin"], "holds claims"),
     ],
@@ -189,6 +192,7 @@ def test_wrong_usage_is_status_2(call, here, words, said):
     exit_code, out, err = call(*words)
     assert (exit_code, out) == (2, "")
     assert said in err
+    assert err.splitlines()[-1].startswith("try: ")
     assert not (here / "results").exists()
 
 

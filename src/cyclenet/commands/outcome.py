@@ -91,10 +91,14 @@ def failure_of(error: BaseException) -> Failure | None:
 
 
 def _failure_of_os_error(error: OSError) -> Failure:
-    code = {errno.ENOSPC: "disk_full", errno.EDQUOT: "disk_full"}.get(error.errno or 0, "file")
-    where = None if error.filename is None else str(error.filename)
+    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    # Of two files the second is the one that was asked for: the first is a draft of it.
+    file = error.filename if error.filename2 is None else error.filename2
+    where = None if file is None else str(file)
     place = f"{where}: " if where else ""
-    return Failure(EXIT_ENVIRONMENT, code, f"{place}{error.strerror or error}", None, where)
+    hint = "another disk, or room on this one" if is_full else "a path that can be read or written"
+    code = "disk_full" if is_full else "file"
+    return Failure(EXIT_ENVIRONMENT, code, f"{place}{error.strerror or error}", hint, where)
 
 
 def _graph_place(error: ValueError) -> str | None:

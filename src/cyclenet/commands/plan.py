@@ -71,7 +71,7 @@ def planned(
             raise BadArgument(
                 f"`--seed` must be one of {list(experiment.seeds)}, those of {file}, but it is "
                 f"{seed}",
-                hint=f"--set seeds=[{seed}]",
+                hint=f"--set seeds=[{seed}]" if seed >= 0 else f"--seed {experiment.seeds[0]}",
             )
     kept = replace(
         experiment,

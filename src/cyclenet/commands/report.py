@@ -62,13 +62,17 @@ def write_report(
         for one in results
         if one.left_out
     ]
-    counts = f"{len(found)} experiments, {len(records)} runs, {failed} failed"
+    counts = f"{_count(len(found), 'experiment')}, {_count(len(records), 'run')}, {failed} failed"
     return Outcome(
         {"page": str(path), "bytes": size, "experiments": [one.name for one in found],
          "runs": len(records), "failed": failed},
         [counts, f"report: {path} ({size_text(size)})"],
         warnings,
     )  # fmt: skip
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _names(folder: Path) -> list[str]:

@@ -88,7 +88,9 @@ def run_plan(
     """
     try:
         if how.ranks < 1:
-            raise BadArgument(f"`--ddp` must be 1 or more processes, but it is {how.ranks}")
+            raise BadArgument(
+                f"`--ddp` must be 1 or more processes, but it is {how.ranks}", hint="--ddp 2"
+            )
         check_rows(plan.experiment)
         _require_room(plan, how.results)
         if dry_run:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int64
 from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.utils import degree
@@ -124,7 +124,7 @@ def num_long_cycles(data: Data) -> int:
     return int((lengths > LONGEST_SHORT_CYCLE).sum())
 
 
-def degree_histogram(data: Data) -> Float[Tensor, " d"]:
+def degree_histogram(data: Data) -> Int64[Tensor, " d"]:
     """How many nodes have each degree.
 
     Args:

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_type_hints
 
 import torch
 from torch_geometric.data import Data
@@ -11,6 +11,7 @@ from torch_geometric.transforms import BaseTransform
 
 from cyclenet.data import CycleData
 from cyclenet.datasets.errors import UnknownName
+from cyclenet.experiments.plain import NotPlain, typed
 from cyclenet.experiments.reading import SpecError
 from cyclenet.experiments.spec import Experiment, Part, Row
 from cyclenet.experiments.tasks import TASKS, TaskKind
@@ -36,6 +37,9 @@ CYCLES: dict[str, type[BaseTransform]] = {
 
 # What a row may say that is an argument of no class: how its graphs are prepared.
 PREPARATION = {"cwn": ("max_ring",), "peoi": ("cycles",)}
+
+# The node features of every task, by their name on a graph.
+NODE_FEATURES = "x"
 
 # Widths that follow from the task, so that a row need not repeat them.
 COMPUTED = ("in_channels", "out_channels", "num_filters")
@@ -127,6 +131,11 @@ def build_model(row: Row, kind: TaskKind) -> torch.nn.Module:
     if row.encoder is not None:
         encoder_options = _arguments("encoder", row.encoder, ENCODERS, row)
         if "filters" in encoder_options:
+            if encoder_options["filters"] != NODE_FEATURES:
+                raise SpecError(
+                    f"row {row.label!r}: `filters` must be {NODE_FEATURES!r}, the only functions "
+                    f"on nodes that graphs of tasks have, but it is {encoder_options['filters']!r}"
+                )
             encoder_options["num_filters"] = kind.in_channels
     hidden = {key: options.pop(key) for key in ("hidden_channels",) if key in options}
     try:
@@ -206,12 +215,19 @@ def _choice(table: Mapping[str, Any], part: Part, key: str, default: str) -> Any
 def _arguments(kind: str, part: Part, classes: Mapping[str, type], row: Row) -> dict[str, Any]:
     """The options of a part that are arguments of its class, once there are no others."""
     extra = PREPARATION.get(part.name, ())
-    known = [*inspect.signature(classes[part.name]).parameters, *extra]
+    made = classes[part.name]
+    kinds = get_type_hints(made.__init__)
+    known = [*inspect.signature(made).parameters, *extra]
     known = [key for key in known if key not in COMPUTED]
-    for key in part.options:
+    place = f"row {row.label!r}, {kind} {part.name!r}"
+    options = {}
+    for key, value in part.options.items():
         if key not in known:
             offer = UnknownName("option", key, known, hint="")
-            raise SpecError(
-                f"row {row.label!r}, {kind} {part.name!r}: {offer} (options are {', '.join(known)})"
-            )
-    return {key: value for key, value in part.options.items() if key not in extra}
+            raise SpecError(f"{place}: {offer} (options are {', '.join(known)})")
+        if key not in extra:
+            try:
+                options[key] = typed(kinds[key], value)
+            except NotPlain as error:
+                raise SpecError(f"{place}: `{key}` {error}") from error
+    return options

@@ -83,13 +83,28 @@ def require_known(values: Mapping[str, Any], known: Mapping[str, Any] | tuple[st
 
 def _typed_at(key: str, kind: Any, value: Any) -> Any:
     try:
-        return _typed(kind, value)
+        return typed(kind, value)
     except NotPlain as error:
         raise error.below(key) from None
 
 
-def _typed(kind: Any, value: Any) -> Any:
-    """The value as a `kind`, or an error."""
+def typed(kind: Any, value: Any) -> Any:
+    """A value as an annotation has it.
+
+    Args:
+        kind: A type, a union, a `Literal`, or a tuple or mapping of these.
+        value: The plain value.
+
+    Returns:
+        The value, converted as `from_plain` does.
+
+    Raises:
+        NotPlain: If it has another type.
+
+    Example:
+        >>> typed(float, 2), typed(tuple[int, ...], [1, 2])
+        (2.0, (1, 2))
+    """
     origin, arguments = get_origin(kind), get_args(kind)
     if kind is Any:
         return value
@@ -122,7 +137,7 @@ def _typed_as_any(kinds: tuple[Any, ...], value: Any) -> Any:
     errors = []
     for kind in kinds:
         try:
-            return _typed(kind, value)
+            return typed(kind, value)
         except NotPlain as error:
             errors.append(error)
     if len(errors) == 1:

@@ -4,6 +4,7 @@ Everything that can be refused without looking at data is refused here. Options 
 encoders are the arguments of classes, which need torch: `build.check_rows` refuses those.
 """
 
+import math
 import re
 import tomllib
 from collections import Counter
@@ -34,11 +35,22 @@ PARTS = {"backbone": BACKBONE_NAMES, "encoder": ENCODER_NAMES, "baseline": BASEL
 _WITHOUT_VALIDATION = {"lr_watches": ("test", "train_batch"), "select_on": ("test",)}
 
 
+# What a change looks like, for whoever got it wrong.
+_HINT_OF_CHANGE = "--set epochs=2, or --set 3-cfi.epochs=2 for one task"
+
+
 class SpecError(BadArgument):
     """An experiment file, or a change to it, that cannot be taken as given.
 
     The message names the file, the table and the key.
+
+    Args:
+        message: What was expected and what came.
+        hint: What to try.
     """
+
+    def __init__(self, message: str, *, hint: str = "cyclenet list experiments") -> None:
+        super().__init__(message, hint=hint)
 
 
 def read_experiment(path: Path, *, changes: Sequence[str] = (), limit: int = 0) -> Experiment:
@@ -67,7 +79,9 @@ def read_experiment(path: Path, *, changes: Sequence[str] = (), limit: int = 0) 
         SpecError: If the file or a change cannot be taken as given.
     """
     if limit < 0:
-        raise SpecError(f"`limit` must be 0 (all graphs) or more, but it is {limit}")
+        raise SpecError(
+            f"`--limit` must be 0 (all graphs) or more, but it is {limit}", hint="--limit 40"
+        )
     tables = _tables(path)
     try:
         experiment = _experiment(path.stem, tables)
@@ -78,7 +92,7 @@ def read_experiment(path: Path, *, changes: Sequence[str] = (), limit: int = 0) 
         try:
             experiment = _changed(experiment, change)
         except NotPlain as error:
-            raise SpecError(f"--set {change}: {error}") from error
+            raise SpecError(f"--set {change}: {error}", hint=_HINT_OF_CHANGE) from error
     shortened = [f"--set {change}" for change in changes]
     shortened += [f"--limit {limit}"] * (limit > 0)
     return replace(experiment, limit=limit, shortened=tuple(shortened))
@@ -87,9 +101,12 @@ def read_experiment(path: Path, *, changes: Sequence[str] = (), limit: int = 0) 
 def _tables(path: Path) -> dict[str, Any]:
     """The file as TOML has it."""
     if not path.is_file():
-        files = sorted(str(one) for one in path.parent.glob("*.toml"))
-        offer = UnknownName("experiment file", str(path), files, hint="")
-        raise SpecError(str(offer), hint="cyclenet list experiments")
+        near = [*path.parent.glob("*.toml"), *path.parent.glob("experiments/*.toml")]
+        files = [one for one in sorted(near) if one.name != "pyproject.toml"]
+        named = [one for one in files if one.stem == path.stem]  # elsewhere, or without its ending
+        asked = str(named[0].with_suffix("")) if named else str(path)
+        offer = UnknownName("experiment file", asked, map(str, named or files), hint="")
+        raise SpecError(str(offer).replace(repr(asked), repr(str(path)), 1))
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -228,6 +245,8 @@ def _require_range(
     most: int | float | None = None,
 ) -> None:
     value = getattr(settings, key)
+    if not math.isfinite(value):
+        raise NotPlain(f"must be finite, but it is {value}", (key,))
     for bound, fits, words in (
         (least, least is None or value >= least, "at least"),
         (above, above is None or value > above, "above"),

@@ -1,0 +1,116 @@
+"""The graphs of the tasks: how many, how drawn, how stored; and losses and metrics."""
+
+import networkx as nx
+import pytest
+import torch
+from torch_geometric.utils import is_undirected, to_networkx
+
+from cyclenet.datasets import rook_graph, shrikhande_graph
+from cyclenet.experiments.names import SEPARATION_NAMES, TRAINING_NAMES
+from cyclenet.experiments.tasks import TASKS, loss_of, metric_of
+
+CFI = TASKS["3-cfi"]
+SIZES = {"3-cfi": {"honest": (120, 40, 40), "paper": (160, 0, 40)}}
+POINTS = {"honest": (320, 80, 100), "paper": (400, 0, 100)}
+PAPER_TASKS = ("3-cfi", "4-cfi", "n_circles", "circle_extents")
+
+
+@pytest.fixture(scope="module")
+def splits():
+    """The graphs of each task, protocol and seed, made once."""
+    made = {}
+
+    def get(name, protocol="honest", seed=0):
+        key = name, protocol, seed
+        if key not in made:
+            made[key] = TASKS[name].splits(protocol, seed)
+        return made[key]
+
+    return get
+
+
+def same(some, others):
+    """Whether two lists hold the same graphs with the same targets, in the same order."""
+    return all(
+        torch.equal(one.edge_index, other.edge_index) and torch.equal(one.y, other.y)
+        for one, other in zip(some, others, strict=True)
+    )
+
+
+@pytest.mark.parametrize("name", PAPER_TASKS)
+@pytest.mark.parametrize("protocol", ["honest", "paper"])
+def test_sets_have_the_sizes_of_their_protocol(splits, name, protocol):
+    expected = SIZES["3-cfi"] if name.endswith("cfi") else POINTS
+    assert tuple(map(len, splits(name, protocol))) == expected[protocol]
+
+
+@pytest.mark.parametrize("name", TRAINING_NAMES)
+def test_graphs_have_the_widths_that_networks_are_built_for(splits, name):
+    kind = TASKS[name]
+    for items in splits(name):
+        for item in items[:5]:
+            assert item.x.size(1) == kind.in_channels
+            assert item.edge_attr.shape == (item.num_edges, kind.edge_channels)
+            assert item.y.shape == (1, kind.out_channels)
+            assert is_undirected(item.edge_index)
+
+
+@pytest.mark.parametrize("name", PAPER_TASKS)
+def test_the_published_sets_store_one_arc_for_each_edge(splits, name):
+    for item in splits(name, "paper").train[:5]:
+        assert (item.edge_index[0] < item.edge_index[1]).all()
+
+
+@pytest.mark.parametrize("name", ["3-cfi", "n_circles"])
+def test_honest_graphs_follow_the_seed_and_published_ones_do_not(splits, name):
+    again, other = TASKS[name].splits("honest", 0), splits(name, seed=1)
+    assert same(splits(name).train, again.train)
+    assert not same(splits(name).train, other.train)
+    published = [TASKS[name].splits("paper", seed).test for seed in (0, 1)]
+    assert same(*published)
+
+
+@pytest.mark.parametrize("name", TRAINING_NAMES)
+def test_no_test_graph_is_a_graph_to_fit_or_to_choose_by(splits, name):
+    """The same arcs in the same order: copies under other names are what CFI is about."""
+    train, validation, test = splits(name)
+    seen = {item.edge_index.numpy().tobytes() for item in (*train, *validation)}
+    assert not any(item.edge_index.numpy().tobytes() in seen for item in test)
+
+
+def test_cfi_graphs_are_copies_of_two_that_share_their_new_names(splits):
+    items = splits("3-cfi").test
+    assert [float(item.y) for item in items] == [0.0, 1.0] * 20
+    both = [nx.empty_graph(16), nx.empty_graph(16)]
+    for drawn, graph in zip(both, (rook_graph(), shrikhande_graph()), strict=True):
+        drawn.add_edges_from(graph.edges.T.tolist())
+    for item in items[:6]:
+        drawn = to_networkx(item, to_undirected=True)
+        assert nx.is_isomorphic(drawn, both[int(item.y)])
+        assert not nx.is_isomorphic(drawn, both[1 - int(item.y)])
+
+
+def test_families_hold_what_they_say():
+    for name in SEPARATION_NAMES:
+        kind = TASKS[name]
+        assert kind.splits is None and kind.metric == "separated"
+        assert str(len(kind.family())) in kind.about
+
+
+def test_losses_are_means_over_graphs_and_weights_leave_some_out():
+    kind = TASKS["circle_extents"]
+    generator = torch.Generator().manual_seed(0)
+    prediction, target = (torch.rand(5, 20, generator=generator) for _ in range(2))
+    expected = torch.nn.functional.mse_loss(prediction, target)
+    torch.testing.assert_close(loss_of(kind, prediction, target), expected)
+    weight = torch.tensor([1.0, 1.0, 0.0, 1.0, 0.0])
+    kept = weight > 0
+    part = loss_of(kind, prediction[kept], target[kept])
+    torch.testing.assert_close(loss_of(kind, prediction, target, weight), part)
+
+
+def test_a_logit_above_zero_is_a_yes():
+    target = torch.tensor([[1.0], [1.0], [0.0], [0.0]])
+    assert metric_of(CFI, torch.tensor([[0.1], [-0.1], [-2.0], [0.3]]), target) == 0.5
+    assert metric_of(TASKS["n_circles"], target + 2, target) == 2.0
+    assert metric_of(TASKS["circle_extents"], target + 2, target) == 4.0
