@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-all check fix layers docs wheel clean
+.PHONY: help setup demo test test-all check fix layers docs results wheel clean
 
 VENV  := .venv
 BIN   := $(VENV)/bin
@@ -16,6 +16,9 @@ SUITED  := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info
 # numba does not notice that a kernel called by a cached kernel has changed: one cache per state of the kernels.
 KERNELS := $(shell cat src/cyclenet/topology/*.py 2>/dev/null | cksum | cut -d' ' -f1)
 export NUMBA_CACHE_DIR := $(CURDIR)/$(VENV)/numba/$(KERNELS)
+
+# The tables of docs/results.md, in the order of the paper's story.
+TABLES := experiments/theorems.toml experiments/expressiveness.toml
 
 WORKERS ?= logical
 PYTEST  := $(BIN)/python -m pytest -q
@@ -74,6 +77,9 @@ layers: $(READY)  ## who may import whom
 
 docs: $(READY)  ## the documentation, into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+results: $(READY)  ## docs/results.md, from the records of runs
+	$(BIN)/cyclenet table $(TABLES) > docs/results.md
 
 wheel: $(READY)  ## build the wheel and try it in an empty environment
 	$(BIN)/python -m pytest -q -m slow tests/test_house.py

@@ -89,3 +89,25 @@ def is_long(command: list[str]) -> bool:
 def test_links_inside_the_project_lead_somewhere(page):
     for target in links(page):
         assert (page.parent / target).exists(), target
+
+
+def printed_tables(*words: str) -> str:
+    """What `cyclenet table` prints of the records in this repository."""
+    run = subprocess.run(
+        [sys.executable, "-m", "cyclenet", "table", *words],
+        cwd=ROOT, capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    return run.stdout
+
+
+def test_results_are_what_the_records_say():
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    files = re.findall(r"^TABLES := (.*)$", text, re.MULTILINE)[0].split()
+    assert (ROOT / "docs" / "results.md").read_text(encoding="utf-8") == printed_tables(*files)
+
+
+def test_the_headline_is_what_the_records_say():
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = page.split("<!-- headline -->")[1].split("<!-- /headline -->")[0]
+    printed = printed_tables("experiments/expressiveness.toml", "--headline").splitlines()
+    assert shown.split("\n")[1:-1] == [line for line in printed if line.startswith("|")]
