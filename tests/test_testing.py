@@ -130,3 +130,17 @@ def test_the_encoder_of_the_caller_is_left_as_it_was():
     check_encoder(encoder, PLAIN)
     assert encoder.training and encoder.map.weight.dtype == torch.float32
     assert all(torch.equal(value, before[name]) for name, value in encoder.state_dict().items())
+
+
+def test_a_gradient_of_rounding_is_no_learning():
+    class Centred(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = torch.nn.Linear(3, 4)  # its bias is taken off by what comes next
+            self.norm = torch.nn.BatchNorm1d(4)
+
+        def forward(self, batch):
+            return self.norm(self.linear(batch.x))
+
+    with pytest.raises(AssertionError, match=r"linear\.bias gets none"):
+        assert_all_parameters_learn(Centred(), PLAIN, GRAPHS)
