@@ -176,7 +176,14 @@ def test_the_4_cfi_pair(name, apart):
     assert (gap > 1e-6) if apart else (gap < 1e-9)
 
 
-@pytest.mark.parametrize("family", ["sr251256", "sr261034", "sr281264", "sr401224"])
+# All that the package ships, but for the 3854 graphs of sr351668, which experiments look at.
+QUICK = ("sr16622", "sr251256", "sr261034", "sr281264", "sr401224")
+LONG = ("sr291467", "sr351899", "sr361446")
+
+
+@pytest.mark.parametrize(
+    "family", [*QUICK, *(pytest.param(family, marks=pytest.mark.slow) for family in LONG)]
+)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_profiles_separate_strongly_regular_graphs_and_no_copies(family, seed):
     torch.manual_seed(seed)
