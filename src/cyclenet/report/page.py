@@ -3,8 +3,6 @@
 A page is composed of sections and a section of blocks; whoever makes a page chooses them.
 """
 
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import ClassVar, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from cyclenet.experiments.record import write_whole
 from cyclenet.report.tables import Sheet
 
 _TEMPLATE = "page.html.jinja"
@@ -172,15 +171,6 @@ def write_page(path: Path, page: Page) -> int:
     Returns:
         Its size in bytes.
     """
-    content = html_of(page).encode("utf-8")
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(name, 0o644)  # a temporary file is for its owner only
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return len(content)
+    write_whole(path, html_of(page))
+    return path.stat().st_size

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from cyclenet.nn.layers.row_sums import num_ranks
+
 
 class Ranks:
     """The processes that share each batch; by itself, this one alone.
@@ -16,9 +18,8 @@ class Ranks:
     """
 
     def __init__(self) -> None:
-        is_group = torch.distributed.is_available() and torch.distributed.is_initialized()
-        self.rank = torch.distributed.get_rank() if is_group else 0
-        self.world = torch.distributed.get_world_size() if is_group else 1
+        self.world = num_ranks()
+        self.rank = torch.distributed.get_rank() if self.world > 1 else 0
 
     def total(self, values: Tensor) -> Tensor:
         """The sum over all ranks.
