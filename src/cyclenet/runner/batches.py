@@ -91,14 +91,13 @@ class FilledBatches(NamedTuple):
         """Become other batches of the same size, in the memory of these.
 
         Args:
-            other: As many batches or fewer; what is left over stays as it was.
+            other: As many batches.
         """
         for name, value in self.rows.items():
-            there, new = value, other.rows[name]
-            there.narrow(self.along[name], 0, new.size(self.along[name])).copy_(new)
-        self.held[: len(other.held)].copy_(other.held)
+            value.copy_(other.rows[name])
+        self.held.copy_(other.held)
         for key, counts in self.num_real.items():
-            counts[: len(other.held)].copy_(other.num_real[key])
+            counts.copy_(other.num_real[key])
 
 
 def padded(ids: Ids, slots: int) -> Int64[np.ndarray, " s"]:

@@ -98,7 +98,7 @@ class FixedSteps:
     Args:
         store: The graphs.
         step: Takes a filled batch, changes the weights, and returns the loss.
-        epochs: All batches of all epochs, which decide how large they are.
+        epochs: All batches of all epochs, as many in each; they decide how large batches are.
         changed: Lists the tensors that a step changes: weights, statistics, moments.
 
     Raises:
@@ -114,11 +114,10 @@ class FixedSteps:
     ) -> None:
         self._store, self._step = store, step
         self._room = store.room([ids for batches in epochs for ids in batches])
-        self._most, device = max(len(batches) for batches in epochs), store.device
         self._batches: FilledBatches | None = None
-        self._next = torch.zeros(1, dtype=torch.long, device=device)
-        self._losses = torch.zeros(self._most, device=device)
-        self._recorded = Recorded(self._one, device, lambda: (*changed(), self._next))
+        self._next = torch.zeros(1, dtype=torch.long, device=store.device)
+        self._losses = torch.zeros(len(epochs[0]), device=store.device)
+        self._recorded = Recorded(self._one, store.device, lambda: (*changed(), self._next))
 
     def run(
         self, batches: Sequence[np.ndarray], watch: Callable[[Tensor], None] | None = None
@@ -133,10 +132,8 @@ class FixedSteps:
             The losses.
         """
         slots, device = self._room.slots, self._store.device
-        # The first epoch decides how much memory there is, so it brings the most batches.
-        wanted = [*batches, *[batches[0]] * (self._most - len(batches))]
-        ids = torch.from_numpy(np.stack([padded(one, slots) for one in wanted])).to(device)
-        counts = torch.tensor([len(one) for one in wanted]).to(device)
+        ids = torch.from_numpy(np.stack([padded(one, slots) for one in batches])).to(device)
+        counts = torch.tensor([len(one) for one in batches]).to(device)
         filled = self._store.take_filled(ids, counts, self._room)
         if self._batches is None:
             self._batches = filled
@@ -147,7 +144,7 @@ class FixedSteps:
             loss = self._recorded()
             if watch is not None:
                 watch(loss)
-        return self._losses[: len(batches)].clone()
+        return self._losses.clone()
 
     def _one(self) -> Tensor:
         assert self._batches is not None

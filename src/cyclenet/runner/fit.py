@@ -270,14 +270,14 @@ class _Training:
         self.test = _LookedAt(sets.test, looked_at, device, ranks, fixed_shapes)
         self.scale = _Scale.of(kind, settings, _targets(sets.train).to(device))
         self.weights = [weight for weight in model.parameters() if weight.requires_grad]
-        # What is replayed on a GPU reads the learning rate there.
-        self.lr_on_device = fixed_shapes and device.type == "cuda"
+        # What a GPU replays reads the learning rate there.
+        self.replays = fixed_shapes and device.type == "cuda"
         self.optimiser = torch.optim.Adam(
             self.weights,
             lr=self._as_lr(settings.lr),
             weight_decay=settings.weight_decay,
             fused=True,
-            capturable=self.lr_on_device,
+            capturable=self.replays,
         )
         self.plateau = ReduceLROnPlateau(
             self.optimiser,
@@ -289,7 +289,7 @@ class _Training:
         self.started, self.spent_before = time.perf_counter(), 0.0
         self.last: Tensors = {}
         self.best: Tensors = {}
-        self.network = fused(self.model) if self.lr_on_device else self.model
+        self.network = fused(self.model) if self.replays else self.model
         self.fixed = self._fixed_steps() if fixed_shapes else None
 
     def _fixed_steps(self) -> FixedSteps | None:
@@ -302,7 +302,7 @@ class _Training:
 
     def _as_lr(self, lr: float) -> float | Tensor:
         device = self.train.device
-        return torch.tensor(lr, device=device) if self.lr_on_device else lr
+        return torch.tensor(lr, device=device) if self.replays else lr
 
     @property
     def _ends_at_min_lr(self) -> bool:
