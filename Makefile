@@ -18,7 +18,7 @@ KERNELS := $(shell cat src/cyclenet/topology/*.py 2>/dev/null | cksum | cut -d' 
 export NUMBA_CACHE_DIR := $(CURDIR)/$(VENV)/numba/$(KERNELS)
 
 # The tables of docs/results.md, in the order of the paper's story.
-TABLES := experiments/theorems.toml experiments/expressiveness.toml
+TABLES := experiments/theorems.toml experiments/expressiveness.toml experiments/strongly_regular.toml experiments/cycle_properties.toml experiments/timing.toml
 
 WORKERS ?= logical
 PYTEST  := $(BIN)/python -m pytest -q

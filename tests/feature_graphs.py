@@ -5,16 +5,17 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 from hypothesis import strategies as st
-from named_graphs import Graph, bowtie, cycle, grid, path, theta
+from named_graphs import Graph, bowtie, complete, cycle, grid, path, theta
 from strategies import graphs
 from torch import Tensor
 from torch_geometric.data import Batch
 
 from cyclenet import AddEigenspaces, CycleData
-from cyclenet.transforms import LiftToRingComplex
+from cyclenet.transforms import AddLeadingEigenvectors, LiftToRingComplex
 
 IN_CHANNELS = 3
 EDGE_CHANNELS = 2
+NUM_VECTORS = 8
 EMPTY: Graph = (np.zeros((2, 0), dtype=np.int64), 0)
 EDGELESS: Graph = (np.zeros((2, 0), dtype=np.int64), 3)
 SINGLE: Graph = (np.zeros((2, 0), dtype=np.int64), 1)
@@ -22,6 +23,8 @@ FOREST: Graph = (np.array([[0, 3], [1, 4]]), 5)
 KINDS = {"empty": EMPTY, "edgeless": EDGELESS, "single": SINGLE, "forest": FOREST, "theta": theta()}
 # Graphs of several sizes, none of them special.
 MIXED = [grid(2, 3), bowtie(), path(3), cycle(5), theta(), grid(2, 4)]
+# Eigenspaces of every dimension up to 8: that of a complete graph has one less than it has nodes.
+SPACES = [complete(num_nodes) for num_nodes in range(2, NUM_VECTORS + 2)]
 
 
 def drawn(max_nodes: int = 7) -> st.SearchStrategy[Graph]:
@@ -44,7 +47,10 @@ def with_features(graph: Graph, seed: int = 0, *, eigenvectors: bool = True) -> 
         num_nodes=num_nodes,
     )
     data = LiftToRingComplex()(data)
-    return AddEigenspaces(dtype=torch.float64)(data) if eigenvectors else data
+    if not eigenvectors:
+        return data
+    leading = AddLeadingEigenvectors(count=NUM_VECTORS, dtype=torch.float64)
+    return leading(AddEigenspaces(dtype=torch.float64)(data))
 
 
 def bare(graph: Graph) -> CycleData:
@@ -79,4 +85,6 @@ def relabelled_data(data: CycleData, names: Tensor, order: Tensor) -> CycleData:
     moved.eigen_pairs = data.eigen_pairs
     moved.eigenvalue = data.eigenvalue
     moved.eigen_entry = data.eigen_entry.view(len(names), len(names))[back].flatten()
+    moved.eigen_rows = data.eigen_rows[back]
+    moved.eigen_multiplicity = data.eigen_multiplicity[back]
     return LiftToRingComplex()(moved)

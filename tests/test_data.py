@@ -75,6 +75,8 @@ def with_numbers(edges, num_nodes, arcs, num_cycles, seed):
         eigen_entry=torch.rand(5 if num_nodes else 0, generator=generator),
         eigenvalue=torch.rand(num_nodes, generator=generator),
         eigenspace=torch.randint(max(num_nodes, 1), (num_nodes,), generator=generator),
+        eigen_rows=torch.rand(num_nodes, 4, generator=generator),
+        eigen_multiplicity=torch.ones(num_nodes, 4, dtype=torch.int16),
     )
 
 
@@ -139,7 +141,8 @@ def test_ids_in_a_batch_point_at_the_same_things(several):
         cycles += int(graph.num_cycles)
         faces += int(graph.num_faces)
     for name, values in parts.items():
-        dim = 0 if name in ("profile_values", "projector_sums") else -1
+        rows = ("profile_values", "projector_sums", "eigen_rows", "eigen_multiplicity")
+        dim = 0 if name in rows else -1
         assert torch.equal(batch[name], torch.cat(values, dim=dim)), name
 
 

@@ -34,7 +34,8 @@ from cyclenet.commands.outcome import (
     Outcome,
     failure_of,
 )
-from cyclenet.datasets.errors import UnknownName
+from cyclenet.datasets.data_folder import DEFAULT_ROOT, DataFolder
+from cyclenet.datasets.errors import BadArgument, UnknownName
 
 EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143
 
@@ -51,6 +52,21 @@ _COMMON_HELP = "Common to all commands: --json, -q, -v, --debug; see cyclenet --
 
 # typer does not export the class that all its complaints about the command line share.
 _UsageError = typer.BadParameter.__base__ or typer.BadParameter
+
+# Said of the sets that are not shipped, by every command that reads them.
+_DataRoot = Annotated[
+    Path, typer.Option("--data", metavar="DIR", help="Folder of ZINC and the TU datasets.")
+]
+_Download = Annotated[
+    bool,
+    typer.Option("--download", help="Fetch ZINC if it is not there: the only use of a network."),
+]
+_TrustPickle = Annotated[
+    bool,
+    typer.Option(
+        "--trust-pickle", help="Open a raw file of unknown SHA-256, which may run any program."
+    ),
+]
 
 # Takes the lines that a command has to show before its end.
 _TELL: ContextVar[Callable[[str], None]] = ContextVar("tell")
@@ -316,16 +332,17 @@ def _inspect(
         Path | None,
         typer.Option("--svg", metavar="FILE", help="Draw the graph with its shortest basis."),
     ] = None,
-    data: Annotated[
-        Path, typer.Option("--data", metavar="DIR", help="Folder of the TU datasets.")
-    ] = Path("data"),
+    data: _DataRoot = DEFAULT_ROOT,
+    download: _Download = False,
+    trust_pickle: _TrustPickle = False,
     no_limit: Annotated[
         bool, typer.Option("--no-limit", help="Compute the basis even where it takes long.")
     ] = False,
 ) -> Outcome:
     from cyclenet.commands.inspect import inspect_source
 
-    return inspect_source(source, svg=svg, data_root=data, no_limit=no_limit)
+    folder = DataFolder(data, download, trust_pickle)
+    return inspect_source(source, svg=svg, data=folder, no_limit=no_limit)
 
 
 @_command("run", "cyclenet run experiments/smoke.toml --row gin --set epochs=2")
@@ -362,6 +379,9 @@ def _run(
     checkpoint_every: Annotated[
         float, typer.Option(metavar="SECONDS", min=0, help="Seconds between two checkpoints.")
     ] = 60.0,
+    data: _DataRoot = DEFAULT_ROOT,
+    download: _Download = False,
+    trust_pickle: _TrustPickle = False,
     results: Annotated[
         Path, typer.Option("--results", metavar="DIR", help="Folder of the records.")
     ] = Path("results"),
@@ -376,13 +396,24 @@ def _run(
         changes=change or (),
         limit=limit,
     )
+    folder = DataFolder(data, download, trust_pickle)
+    if folder != DataFolder() and not plan.runs:
+        raise BadArgument(
+            "`--data`, `--download` and `--trust-pickle` are for files whose rows are trained, but "
+            f"{file} has none",
+            hint=f"cyclenet run {file}",
+        )
     if plan.experiment.claims:
         from cyclenet.commands.claims import check_claims
 
         return check_claims(plan, results, _TELL.get(), dry_run=dry_run)
+    if plan.experiment.timings:
+        from cyclenet.commands.timings import measure_timings
+
+        return measure_timings(plan, results, _TELL.get(), fresh=fresh, dry_run=dry_run)
     from cyclenet.commands.run import How, run_plan
 
-    how = How(results, device, ddp, checkpoint_every)
+    how = How(results, device, ddp, checkpoint_every, folder)
     return run_plan(plan, how, _TELL.get(), fresh=fresh, dry_run=dry_run)
 
 

@@ -57,6 +57,8 @@ CYCLE_ATTRIBUTES: dict[str, CycleAttribute] = {
     "eigen_entry": CycleAttribute((), 0),
     "eigenvalue": CycleAttribute((), 0),
     "eigenspace": CycleAttribute(("nodes",), 0),
+    "eigen_rows": CycleAttribute((), 0),
+    "eigen_multiplicity": CycleAttribute((), 0),
 }
 
 
@@ -90,6 +92,8 @@ class CycleData(Data):
     | `eigen_entry` | s | the entry of the eigenvector at the node |
     | `eigenvalue` | n | one for each eigenvector, ascending in a graph, equal inside a space |
     | `eigenspace` | n | the space of each eigenvector, named after its first eigenvector |
+    | `eigen_rows` | n c | the entries at each node of the first c eigenvectors, then zeros |
+    | `eigen_multiplicity` | n c | the dimension of the space of each of them; 0: there is none |
 
     The laws. The edges give the arcs back: column i of `edge_index` is
     `edges[:, arc_to_edge[i]]`, turned around where `arc_sign[i]` is -1. Batching shifts ids and

@@ -5,8 +5,11 @@ import pytest
 
 from cyclenet.datasets import DataFileError, UnknownName, encode_graph6, rook_graph
 from cyclenet.datasets.catalog import SOURCE_KINDS
+from cyclenet.datasets.data_folder import DataFolder
 from cyclenet.datasets.errors import BadArgument
 from cyclenet.datasets.sources import open_source
+from cyclenet.datasets.typed_molecules import molecules_to_bytes
+from cyclenet.datasets.zinc_files import SPLITS, sample_molecules
 
 
 @pytest.mark.parametrize(
@@ -23,6 +26,8 @@ from cyclenet.datasets.sources import open_source
         ("sr:sr251256:-15", 1, 25),
         ("molecules", 1000, 35),
         ("molecules:999", 1, 27),
+        ("zinc-sample", 64, 35),
+        ("zinc-sample:-1", 1, 26),
         ("n-circles", 500, 80),
         ("circle-extents:-1", 1, 80),
     ],
@@ -51,12 +56,40 @@ def test_a_tu_dataset_is_found_in_either_layout(tmp_path):
         name = folder.parent.name
         (folder / f"{name}_A.txt").write_text("1, 2\n")
         (folder / f"{name}_graph_indicator.txt").write_text("1\n1\n")
-        assert len(open_source(f"tu:{name}", data_root=tmp_path).graphs) == 1
+        assert len(open_source(f"tu:{name}", data=DataFolder(tmp_path)).graphs) == 1
 
 
 def test_a_tu_dataset_that_is_not_there_says_where_it_was_sought(tmp_path):
     with pytest.raises(DataFileError, match=r"NOPE_A\.txt") as caught:
-        open_source("tu:NOPE", data_root=tmp_path)
+        open_source("tu:NOPE", data=DataFolder(tmp_path))
+    assert "--data" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("zinc", 192),
+        ("zinc:100", 1),
+        ("zinc:-1", 1),
+        ("zinc:train", 64),
+        ("zinc:validation", 64),
+        ("zinc:val:3", 1),
+        ("zinc:test:-64", 1),
+    ],
+)
+def test_zinc_is_all_of_it_or_a_split_or_a_molecule(tmp_path, text, count):
+    folder = tmp_path / "ZINC" / "cyclenet"
+    folder.mkdir(parents=True)
+    for split in SPLITS:
+        content = molecules_to_bytes(sample_molecules(), {"split": split})
+        (folder / f"zinc-{split}.safetensors").write_bytes(content)
+    assert len(open_source(text, data=DataFolder(tmp_path)).graphs) == count
+
+
+@pytest.mark.parametrize("text", ["zinc", "zinc:test", "zinc:test:0", "zinc:7"])
+def test_zinc_that_is_not_there_says_where_it_was_sought(tmp_path, text):
+    with pytest.raises(DataFileError, match=r"\.pickle .* of ZINC in") as caught:
+        open_source(text, data=DataFolder(tmp_path))
     assert "--data" in caught.value.hint
 
 
@@ -66,6 +99,7 @@ def test_a_tu_dataset_that_is_not_there_says_where_it_was_sought(tmp_path):
         ("rok", "rook"),
         ("shrikande", "shrikhande"),
         ("molecule", "molecules"),
+        ("zink", "zinc"),
         ("sr", "sr:"),
         ("n-circle", "n-circles"),
     ],
@@ -86,7 +120,18 @@ def test_a_source_without_its_argument_comes_with_an_example(text, example):
 
 @pytest.mark.parametrize(
     "text",
-    ["rook:1", "sr:sr16622:2", "cfi:1", "cfi:x", "cfi:3:9", "cfi:3:1:1", "a.txt", "tu:X:1:2"],
+    [
+        "rook:1",
+        "sr:sr16622:2",
+        "cfi:1",
+        "cfi:x",
+        "cfi:3:9",
+        "cfi:3:1:1",
+        "a.txt",
+        "tu:X:1:2",
+        "zinc:dev",
+        "zinc-sample:64",
+    ],
 )
 def test_arguments_out_of_range_are_the_users_to_mend(text):
     with pytest.raises((BadArgument, DataFileError)):
@@ -102,7 +147,7 @@ def test_a_missing_file_is_named(text):
 
 def test_any_words_give_graphs_or_our_errors():
     rng = np.random.default_rng(2)
-    pieces = [*"rook sr cfi tu molecules : :: 0 -1 3 . .g6 .csv / x sr16622".split(), ""]
+    pieces = [*"rook sr cfi tu zinc molecules : :: 0 -1 3 . .g6 .csv / x sr16622".split(), ""]
     for _ in range(500):
         text = "".join(rng.choice(pieces, size=int(rng.integers(0, 6))))
         try:
@@ -112,7 +157,7 @@ def test_any_words_give_graphs_or_our_errors():
 
 
 # The others need a file of the user.
-SHIPPED = [kind for kind in SOURCE_KINDS if not kind.pattern.startswith(("FILE", "tu:"))]
+SHIPPED = [kind for kind in SOURCE_KINDS if not kind.pattern.startswith(("FILE", "tu:", "zinc["))]
 
 
 @pytest.mark.parametrize("kind", SHIPPED, ids=lambda kind: kind.pattern)

@@ -105,6 +105,55 @@ def test_a_change_reaches_what_it_names(tmp_path, change, honest, paper):
     assert experiment.shortened == (f"--set {change}",)
 
 
+OWN = FILE.replace('tasks = ["3-cfi"]', 'tasks = ["3-cfi"]\ntraining = { epochs = 9 }')
+
+
+def test_a_row_may_have_settings_of_its_own(tmp_path):
+    runs = list(read(tmp_path, OWN).runs())
+    assert {run.settings.epochs for run in runs if run.row.protocol == "paper"} == {9}
+    assert {run.settings.epochs for run in runs if run.folder.startswith("two/3-cfi/gin/")} == {3}
+    assert {run.settings.batch_size for run in runs if run.row.training} == {4}
+
+
+@pytest.mark.parametrize(
+    ("new", "said"),
+    [
+        ("epochs = 0", r"training\.epochs: must be at least 1"),
+        ("epoch = 9", r"training: .*did you mean 'epochs'"),
+        ("epochs = true", r"training\.epochs: must be a whole number"),
+        ('select_on = "validation"', r"training\.select_on: must be 'test' or 'last'"),
+    ],
+)
+def test_settings_of_a_row_are_checked_like_the_others(tmp_path, new, said):
+    with pytest.raises(SpecError, match=said):
+        read(tmp_path, OWN.replace("epochs = 9", new))
+
+
+@pytest.mark.parametrize(
+    ("change", "epochs"),
+    [("epochs=2", 2), ("paper.epochs=2", 2), ("honest.epochs=2", 9), ("sr16622.copies=2", 9)],
+)
+def test_a_change_is_the_last_word_on_settings_of_a_row(tmp_path, change, epochs):
+    runs = read(tmp_path, OWN, changes=[change]).runs()
+    assert {run.settings.epochs for run in runs if run.row.protocol == "paper"} == {epochs}
+
+
+def test_files_may_share_their_records(tmp_path):
+    here = read(tmp_path, FILE.replace("seeds =", 'records = "elsewhere"\nseeds ='))
+    there = read(tmp_path)
+    assert {run.folder.split("/")[0] for run in here.runs()} == {"elsewhere"}
+    same = zip(here.runs(), there.runs(), strict=True)
+    assert all(one.fingerprint == other.fingerprint for one, other in same)
+
+
+def test_only_published_sets_with_validation_graphs_let_the_published_procedure_use_them(tmp_path):
+    text = FILE.replace('"3-cfi"', '"zinc"').replace("3-cfi =", "zinc =")
+    text = text.replace('lr_watches = "train_batch", select_on = "test"', 'select_on = "last"')
+    assert settings(read(tmp_path, text))[1].lr_watches == "validation"
+    with pytest.raises(SpecError, match="lr_watches: must be 'test' or 'train_batch'"):
+        read(tmp_path, text.replace('"zinc"', '"3-cfi"').replace("zinc =", "3-cfi ="))
+
+
 def test_seeds_can_be_changed_and_graphs_limited(tmp_path):
     experiment = read(tmp_path, changes=["seeds=[7]"], limit=3)
     assert experiment.seeds == (7,)

@@ -1,5 +1,6 @@
 """The model of the paper: an encoder, a backbone, and the laws of both."""
 
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -20,13 +21,14 @@ from cyclenet.datasets.graph import relabelled
 from cyclenet.nn.backbones import BACKBONES
 from cyclenet.nn.encoders import ENCODERS
 from cyclenet.topology import shortest_cycle_basis
-from cyclenet.transforms import LiftToRingComplex
+from cyclenet.transforms import AddLeadingEigenvectors, LiftToRingComplex
 
 TRANSFORMS = (
     AddCycleProjector,
     AddShortestCycleBasis,
     AddCycleProfiles,
     AddEigenspaces,
+    partial(AddLeadingEigenvectors, count=8),
     LiftToRingComplex,
 )
 
@@ -81,6 +83,12 @@ def test_options_reach_the_parts():
     network = model(backbone_options={"num_layers": 2}, encoder_options={"depth": "contracted"})
     assert network.backbone.num_layers == 2
     assert network.encoder.depth == "contracted"
+
+
+def test_an_encoding_may_have_a_width_of_its_own():
+    model = CycleNet(2, 1, hidden_channels=16, encoding_channels=5, edge_channels=3)
+    assert model.encoder.out_channels == 5 and model.backbone.edge_channels == 8
+    assert CycleNet(2, 1, hidden_channels=16).encoder.out_channels == 16
 
 
 def test_resetting_draws_all_weights_anew():

@@ -5,6 +5,7 @@ from dataclasses import replace
 from made_records import claims, experiment, failed, record_of, records
 
 from cyclenet.experiments.record import Copies
+from cyclenet.experiments.spec import Reported
 from cyclenet.report.findings import Finding, findings_of
 from cyclenet.report.scores import results_of
 from cyclenet.report.tables import (
@@ -39,6 +40,16 @@ def test_a_full_row_says_everything_the_reporting_rule_asks_for():
         "printed per epoch": "0.29 s",
         "device": "cpu",
     }
+
+
+def test_printed_parameters_stand_beside_ours():
+    score = results_of(experiment(), records())
+    first = replace(score.scores[0], reported=Reported(0.5, parameters=1200))
+    sheet = task_sheet(replace(score, scores=(first, *score.scores[1:])), "3-cfi")
+    titles = [column.title for column in sheet.columns]
+    place = titles.index("printed parameters")
+    assert titles[place - 1] == "parameters" and sheet.rows[0][place].text == "1,200"
+    assert {row[place].text for row in sheet.rows[1:]} <= {"-"}
 
 
 def test_a_missing_run_is_a_dash():

@@ -62,6 +62,13 @@ def test_the_published_epoch_is_the_best_on_test():
     assert result.curve.validation_loss == ()
 
 
+def test_the_last_epoch_counts_where_none_is_chosen():
+    items = sets(sizes=(18, 0, 5))
+    result, _ = fitted(items, replace(PAPER, select_on="last", epochs=5, lr=0.3))
+    assert result.chosen_epoch == 5
+    assert result.value == result.curve.test_metric[-1]
+
+
 def test_the_metric_chooses_the_epoch_if_it_is_asked_to():
     settings = replace(SETTINGS, epochs=20)
     by_loss, _ = fitted(settings=settings)

@@ -10,6 +10,7 @@ import pytest
 from forked import SECONDS, result_of, started
 from tiny_runs import run
 
+from cyclenet import files
 from cyclenet.experiments.record import RECORD_FILE
 from cyclenet.runner import checkpoint, execute, known_record
 from cyclenet.runner.execute import CHECKPOINTS, WEIGHTS
@@ -18,8 +19,8 @@ RUN = run(epochs=12)
 
 # Calls to the disk in a write of a checkpoint, in turn: four files, the folder, LATEST, an old one.
 DISK = (
-    (checkpoint, "write_synced"), (checkpoint.os, "rename"), (checkpoint.os, "replace"),
-    (checkpoint.shutil, "rmtree"),
+    (checkpoint, "write_synced"), (files, "write_synced"), (checkpoint.os, "rename"),
+    (checkpoint.os, "replace"), (checkpoint.shutil, "rmtree"),
 )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from cyclenet import (
     CycleData,
 )
 from cyclenet.topology import GraphError, edges_from_arcs
-from cyclenet.transforms import LiftToCliqueComplex, LiftToRingComplex
+from cyclenet.transforms import AddLeadingEigenvectors, LiftToCliqueComplex, LiftToRingComplex
 
 TRANSFORMS = [
     AddShortestCycleBasis,
@@ -31,6 +31,7 @@ TRANSFORMS = [
     AddCycleProjector,
     AddCycleProfiles,
     AddEigenspaces,
+    AddLeadingEigenvectors,
     LiftToRingComplex,
     LiftToCliqueComplex,
 ]
@@ -51,6 +52,7 @@ OTHER_CHOICES = {
     "pairs": "graph",
     "max_memory": 12345,
     "normalization": "none",
+    "count": 5,
 }
 
 

@@ -12,6 +12,7 @@ from torch_geometric.data import Batch, Data
 
 from cyclenet import AddEigenspaces
 from cyclenet.topology import GraphError, TooLargeError, hodge_laplacian
+from cyclenet.transforms import AddLeadingEigenvectors
 
 CLOSE = 1e-10
 NORMALIZATIONS = ["symmetric", "none"]
@@ -179,3 +180,117 @@ def test_the_spectrum_above_0_is_that_of_the_hodge_laplacian():
     on_edges = np.linalg.eigvalsh(hodge_laplacian(edges, num_nodes).toarray().astype(float))
     above = data.eigenvalue[data.eigenvalue > CLOSE].numpy()
     np.testing.assert_allclose(on_edges[on_edges > CLOSE], above, atol=CLOSE)
+
+
+# Rows of fixed length
+
+
+def rows_of(arcs, num_nodes, **options):
+    data = Data(edge_index=torch.as_tensor(arcs), num_nodes=num_nodes)
+    return AddLeadingEigenvectors(dtype=torch.float64, **options)(data)
+
+
+def number_of(data):
+    """How many eigenvectors there are, which all nodes agree on, and zeros behind them."""
+    here = data.eigen_multiplicity > 0
+    assert (here == here[:1]).all() and (here.int().diff(dim=1) <= 0).all()
+    assert not data.eigen_rows[~here].any()
+    return int(here[:1].sum())
+
+
+def spaces_of(data):
+    """The projectors on the spaces in the rows, one after the other."""
+    found, column, count = [], 0, number_of(data)
+    while column < count:
+        q = int(data.eigen_multiplicity[0, column])
+        assert (data.eigen_multiplicity[:, column : column + q] == q).all()
+        basis = data.eigen_rows[:, column : column + q]
+        found.append((basis @ basis.T).numpy())
+        column += q
+    assert column == count
+    return found
+
+
+@given(drawn_graphs(), st.integers(1, 9))
+@examples(60, 2_000)
+@pytest.mark.parametrize("normalization", NORMALIZATIONS)
+def test_rows_hold_the_first_whole_spaces_above_zero(normalization, drawn, count):
+    (_, num_nodes), arcs, _ = drawn
+    every = attached(arcs, num_nodes, normalization=normalization)
+    data = rows_of(arcs, num_nodes, count=count, normalization=normalization)
+    assert data.eigen_rows.shape == data.eigen_multiplicity.shape == (num_nodes, count)
+    expected, room = [], count
+    for space, projector in projectors(every).items():
+        if every.eigenvalue[space] == 0:
+            continue
+        room -= int((every.eigenspace == space).sum())
+        if room < 0:
+            break
+        expected.append(projector)
+    found = spaces_of(data)
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=CLOSE)
+
+
+@given(drawn_graphs(), st.integers(1, 9))
+@examples(40, 1_000)
+def test_relabelling_permutes_the_projectors_of_rows(drawn, count):
+    (_, num_nodes), arcs, names = drawn
+    one = rows_of(arcs, num_nodes, count=count)
+    other = rows_of(names[arcs].reshape(2, -1), num_nodes, count=count)
+    assert torch.equal(one.eigen_multiplicity, other.eigen_multiplicity[names])
+    for mine, theirs in zip(spaces_of(one), spaces_of(other), strict=True):
+        np.testing.assert_allclose(theirs[np.ix_(names, names)], mine, atol=1e-8)
+
+
+def test_rows_of_a_batch_are_those_of_its_graphs():
+    several = [rows_of(named_graphs.path(n)[0], n, count=4) for n in (1, 2, 7)]
+    batch = Batch.from_data_list(several)
+    assert torch.equal(batch.eigen_rows, torch.cat([one.eigen_rows for one in several]))
+    for one, other in zip(several, batch.to_data_list(), strict=True):
+        assert torch.equal(one.eigen_multiplicity, other.eigen_multiplicity)
+
+
+def test_rows_of_the_path_by_hand():
+    data = rows_of([[0, 1], [1, 2]], 3, count=5)
+    assert data.eigen_multiplicity[0].tolist() == [1, 1, 0, 0, 0]
+    first, second = data.eigen_rows[:, 0], data.eigen_rows[:, 1]
+    assert (first * first[0].sign()).tolist() == pytest.approx([0.5**0.5, 0, -(0.5**0.5)])
+    assert (second * second[0].sign()).tolist() == pytest.approx([0.5, -(0.5**0.5), 0.5])
+
+
+@pytest.mark.parametrize(
+    ("graph", "count", "number"),
+    [
+        (named_graphs.path(1), 8, 0),
+        (named_graphs.path(60), 37, 37),
+        (named_graphs.path(38), 37, 37),
+        (named_graphs.complete(9), 8, 8),
+        (named_graphs.complete(10), 8, 0),  # one space of dimension 9
+        (named_graphs.hypercube(4), 8, 4),  # dimensions 4, 6, 4 and 1
+        ((np.zeros((2, 0), dtype=np.int64), 5), 8, 0),  # nothing but kernel
+        ((np.zeros((2, 0), dtype=np.int64), 0), 8, 0),
+        ((np.array([[0, 1, 3], [1, 2, 4]]), 6), 8, 3),  # a path of 3, an edge, a node
+    ],
+)
+def test_a_space_is_never_cut_and_the_kernel_never_there(graph, count, number):
+    assert number_of(rows_of(*graph, count=count)) == number
+
+
+def test_equal_components_share_their_spaces():
+    data = rows_of([[0, 1, 3, 4], [1, 2, 4, 5]], 6, count=5)
+    assert data.eigen_multiplicity[0].tolist() == [2, 2, 2, 2, 0]
+
+
+def test_rows_need_a_column():
+    with refused(ValueError, "`count` must be at least 1, but it is 0"):
+        AddLeadingEigenvectors(count=0)
+    with refused(TypeError, "`count` must be a whole number, but it is 2.5"):
+        AddLeadingEigenvectors(count=2.5)
+
+
+def test_rows_of_a_graph_that_would_not_fit_are_refused():
+    huge = Data(edge_index=torch.tensor([[0], [1]]), num_nodes=10**6)
+    with refused(TooLargeError, "the eigenspaces", "too_large"):
+        AddLeadingEigenvectors()(huge)

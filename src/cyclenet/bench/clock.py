@@ -1,8 +1,9 @@
 """Processor time of two rivals, taken in turns."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any, NamedTuple
 
 # A sample shorter than this is mostly the clock.
@@ -50,9 +51,23 @@ class Rival:
     run: Callable[..., Any]
     prepare: Callable[[], Any] | None = None
     answer: Any = field(default=None, init=False)
-    best: float = field(default=float("inf"), init=False)
+    samples: list[float] = field(default_factory=list, init=False)
     spent: float = field(default=0.0, init=False)
     loops: int = field(default=1, init=False)
+
+    @property
+    def best(self) -> float:
+        """Least processor time of one call, in seconds."""
+        return min(self.samples)
+
+    @property
+    def typical(self) -> float:
+        """Median processor time of one call, in seconds."""
+        return median(self.samples)
+
+    def forget(self) -> None:
+        """Take the samples so far for a warm-up."""
+        self.samples, self.spent = [], 0.0
 
     def sample(self) -> None:
         """Time the calls of one sample; the first sample sets how many calls the next will hold."""
@@ -62,10 +77,23 @@ class Rival:
             start = time.process_time()
             self.answer = self.run(*arguments)
             taken += time.process_time() - start
-        self.best = min(self.best, taken / self.loops)
+        self.samples.append(taken / self.loops)
         self.spent += taken
         if self.prepare is None:
             self.loops = max(1, round(_SHORTEST_SAMPLE / max(self.best, 1e-7)))
+
+
+def take_turns(rivals: Sequence[Rival], patience: Patience) -> None:
+    """Sample computations one after the other, again and again.
+
+    Args:
+        rivals: The computations; each is sampled at least once.
+        patience: How long to measure.
+    """
+    for _ in range(patience.repeats):
+        for rival in rivals:
+            if rival.spent < patience.seconds:
+                rival.sample()
 
 
 def race(ours: Rival, peer: Rival, patience: Patience) -> Race:
@@ -80,9 +108,6 @@ def race(ours: Rival, peer: Rival, patience: Patience) -> Race:
         Least times and last answers.
     """
     ours.sample()
-    ours.best, ours.spent = float("inf"), 0.0
-    for _ in range(patience.repeats):
-        for rival in (ours, peer):
-            if rival.spent < patience.seconds:
-                rival.sample()
+    ours.forget()
+    take_turns((ours, peer), patience)
     return Race(ours.best, peer.best, ours.answer, peer.answer)

@@ -137,6 +137,36 @@ def rdkit_num_relevant(molecules: Sequence[Any]) -> list[int]:
     return [molecule.GetRingInfo().NumRelevantCycles() for molecule in molecules]
 
 
+def networkx_hodge(graph: Pairs) -> Float[np.ndarray, "m m"]:
+    """The dense Hodge 1-Laplacian as the published code makes it, from networkx's incidence.
+
+    Args:
+        graph: The graph, as pairs; sorted edges keep their order and direction.
+
+    Returns:
+        The Laplacian.
+    """
+    networkx = peer("networkx")
+    num_nodes, pairs = graph
+    made = networkx.Graph()
+    made.add_nodes_from(range(num_nodes))
+    made.add_edges_from(pairs)
+    incidence = networkx.incidence_matrix(made, oriented=True)
+    return (incidence.T @ incidence).toarray()
+
+
+def networkx_projector(graph: Pairs) -> Float[np.ndarray, "m m"]:
+    """The projector on the cycle space as the published code makes it.
+
+    Args:
+        graph: The graph, as pairs.
+
+    Returns:
+        The projector on the eigenvectors whose eigenvalue is zero up to a cut.
+    """
+    return _kernel_projector(networkx_hodge(graph))
+
+
 def eigh_projector(edges: Int[np.ndarray, "2 m"], num_nodes: int) -> Float[np.ndarray, "m m"]:
     """The projector on the cycle space from all eigenvectors of the dense Hodge Laplacian.
 
@@ -151,6 +181,10 @@ def eigh_projector(edges: Int[np.ndarray, "2 m"], num_nodes: int) -> Float[np.nd
     incidence = np.zeros((num_nodes, edges.shape[1]))
     incidence[edges[0], columns] = -1
     incidence[edges[1], columns] = 1
-    values, vectors = np.linalg.eigh(incidence.T @ incidence)
+    return _kernel_projector(incidence.T @ incidence)
+
+
+def _kernel_projector(laplacian: Float[np.ndarray, "m m"]) -> Float[np.ndarray, "m m"]:
+    values, vectors = np.linalg.eigh(laplacian)
     kernel = vectors[:, values < _KERNEL]
     return kernel @ kernel.T

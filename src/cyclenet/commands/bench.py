@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 _HEADER = ("id", "family", "ours us", "peer", "peer us", "ratio", "bar", "ok", "")
 # A peer must not get more threads than we do; read when numpy starts.
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _MEASURED_WITH = ("numpy", "scipy", "numba", "torch", "igraph", "networkx", "rdkit")
 
 
@@ -38,7 +38,7 @@ def run_bench(*, quick: bool, ids: Sequence[str], as_markdown: bool) -> Outcome:
     for row in _measured(quick, ids):
         rows.append(row)
         _log.info("  ".join(map(cell_text, _cells(row))).rstrip())
-    machine = _machine()
+    machine = machine_and_versions()
     tabulate = markdown if as_markdown else aligned
     missed = sum(row["ok"] is False for row in rows)
     skipped = sum(row["ok"] is None for row in rows)
@@ -60,7 +60,7 @@ def run_bench(*, quick: bool, ids: Sequence[str], as_markdown: bool) -> Outcome:
 def _measured(quick: bool, ids: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The rows, measured in a process whose linear algebra has one thread from its start."""
     command = [sys.executable, "-m", "cyclenet.bench", *(["--quick"] if quick else []), *ids]
-    environment = os.environ | dict.fromkeys(_ONE_THREAD, "1")
+    environment = os.environ | dict.fromkeys(ONE_THREAD, "1")
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         try:
@@ -82,7 +82,12 @@ def _cells(row: dict[str, Any]) -> list[object]:
     ]  # fmt: skip
 
 
-def _machine() -> dict[str, str]:
+def machine_and_versions() -> dict[str, str]:
+    """What a time depends on besides our code.
+
+    Returns:
+        The processor under ``"machine"``, and the version of each package that computes.
+    """
     machine = {"machine": _processor(), "python": platform.python_version()}
     for package in _MEASURED_WITH:
         try:

@@ -8,6 +8,7 @@ import numpy as np
 
 from cyclenet.commands.outcome import EXIT_USAGE, CommandError, Failure, Outcome
 from cyclenet.commands.table import aligned, cell_text, size_text
+from cyclenet.datasets.data_folder import DATA_HERE, DataFolder
 from cyclenet.datasets.graph import Graph, GraphSequence, pack_graphs
 from cyclenet.datasets.sources import open_source
 from cyclenet.report.drawing import CyclePicture, draw_cycles, save_svg
@@ -22,14 +23,18 @@ _BYTES_PER_INCIDENCE, _BYTES_PER_PAIR = 17, 20
 
 
 def inspect_source(
-    text: str, *, svg: Path | None = None, data_root: Path = Path("data"), no_limit: bool = False
+    text: str,
+    *,
+    svg: Path | None = None,
+    data: DataFolder = DATA_HERE,
+    no_limit: bool = False,
 ) -> Outcome:
     """The numbers of one graph, or of many.
 
     Args:
         text: A source, as `open_source` takes it.
         svg: Where to draw the graph with its basis, or None.
-        data_root: Folder of the TU datasets.
+        data: The folder of the sets that are not shipped.
         no_limit: Compute the basis even where it takes long.
 
     Returns:
@@ -38,7 +43,7 @@ def inspect_source(
     Raises:
         CommandError: If a picture is asked for of many graphs, or of a graph too large to be seen.
     """
-    source = open_source(text, data_root=data_root)
+    source = open_source(text, data=data)
     if len(source.graphs) == 1:
         return _inspect_graph(source.name, source.graphs[0], source.notes, svg, no_limit)
     if svg is not None:

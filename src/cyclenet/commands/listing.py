@@ -13,7 +13,7 @@ from cyclenet.experiments.reading import SpecError, read_experiment
 COMMANDS = {
     "demo": "See, encode, train and report, in about a minute; ends with a page to look at.",
     "inspect": "Show one graph, or a dataset, in numbers.",
-    "run": "Run an experiment: train and test its rows, or check its claims.",
+    "run": "Run an experiment: train and test its rows, check its claims, or time its sets.",
     "table": "Print the tables of experiments from the records of their runs.",
     "report": "Write one page of everything that the records of a folder say.",
     "list": "List the names there are.",
@@ -47,6 +47,10 @@ BACKBONES = {
     "product_gin": "isomorphism network for molecules, messages times the states of arcs",
     "gated_gcn": "convolutions for molecules, messages through gates that arcs open and close",
     "pna": "mean, maximum, minimum and spread of messages, for molecules",
+    "molecular_signnet": "pna whose atoms know 37 eigenvectors up to their signs",
+    "basisnet_gin": "product_gin whose atoms know the first eigenspaces",
+    "basisnet_gated_gcn": "gated_gcn whose atoms know the first eigenspaces",
+    "basisnet_pna": "pna whose atoms know the first eigenspaces",
 }
 
 # Where experiments are looked for, and what is said where there are none.

@@ -23,7 +23,7 @@ class Plan:
 
     @property
     def runs(self) -> list[Run]:
-        """What is to be run; nothing for a file of claims."""
+        """What is to be run; nothing for a file of claims or timings."""
         return list(self.experiment.runs())
 
 
@@ -51,7 +51,8 @@ def planned(
 
     Raises:
         UnknownName: If there is no such row, task or seed; the nearest is offered.
-        BadArgument: If nothing is left to run, or a file of claims is asked for rows.
+        BadArgument: If nothing is left to run, a file of claims is asked for rows, or one of
+            timings for anything but rows.
     """
     experiment = read_experiment(file, changes=changes, limit=limit)
     if experiment.claims:
@@ -63,6 +64,18 @@ def planned(
             )
         return Plan(file, experiment)
     hint = f"cyclenet run {file} --dry-run"
+    if experiment.timings:
+        if tasks or seeds or changes or limit:
+            raise BadArgument(
+                f"{file} holds timings, which have rows, but tasks, seeds or settings were asked "
+                "for",
+                hint=f"cyclenet run {file} --row {experiment.timings[0].graphs}",
+            )
+        names = [one for timing in experiment.timings for one in (timing.graphs, timing.label)]
+        _require(rows, names, "row", file, hint)
+        timings = experiment.timings
+        kept = tuple(one for one in timings if not rows or {one.graphs, one.label} & {*rows})
+        return Plan(file, replace(experiment, timings=kept))
     names = [one for row in experiment.rows for one in (row.name, row.label)]
     _require(rows, names, "row", file, hint)
     _require(tasks, [task.name for task in experiment.tasks], "task", file, hint)

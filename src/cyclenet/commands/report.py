@@ -8,6 +8,7 @@ from cyclenet.commands.table import size_text
 from cyclenet.commands.tables import read_results
 from cyclenet.datasets.errors import DataFileError
 from cyclenet.experiments.record import RECORD_FILE, find_records
+from cyclenet.experiments.timings import FILE as TIMINGS_FILE
 from cyclenet.report.findings import FILE, Findings
 from cyclenet.report.numbers import duration
 from cyclenet.report.page import Command, Mark, Page, write_page
@@ -23,6 +24,7 @@ from cyclenet.report.sections import (
     tables_section,
     time_section,
 )
+from cyclenet.report.timings import Timings
 
 PAGE = "report.html"
 
@@ -59,8 +61,8 @@ def write_report(
     warnings = [
         f"{one.name}: {one.left_out} of its records are left out, made with other settings than "
         "its file has now"
-        for one in results
-        if one.left_out
+        for one in found
+        if not isinstance(one, Findings) and one.left_out
     ]
     counts = f"{_count(len(found), 'experiment')}, {_count(len(records), 'run')}, {failed} failed"
     return Outcome(
@@ -78,10 +80,15 @@ def _count(number: int, noun: str) -> str:
 def _names(folder: Path) -> list[str]:
     """The experiments that a folder holds anything of."""
     below = sorted(path for path in folder.glob("*") if path.is_dir())
-    return [path.name for path in below if (path / FILE).is_file() or any(path.rglob(RECORD_FILE))]
+    return [
+        path.name
+        for path in below
+        if any((path / file).is_file() for file in (FILE, TIMINGS_FILE))
+        or any(path.rglob(RECORD_FILE))
+    ]
 
 
-def _read(name: str, folder: Path, experiments: Path) -> Results | Findings:
+def _read(name: str, folder: Path, experiments: Path) -> Results | Findings | Timings:
     file = experiments / f"{name}.toml"
     if file.is_file():
         return read_results(file, folder)
@@ -89,7 +96,7 @@ def _read(name: str, folder: Path, experiments: Path) -> Results | Findings:
 
 
 def _page(
-    found: Sequence[Results | Findings], results: Sequence[Results], experiments: Path
+    found: Sequence[Results | Findings | Timings], results: Sequence[Results], experiments: Path
 ) -> Page:
     records = [record for one in results for record in one.records]
     finished = [record for record in records if record.status == "finished"]
@@ -120,7 +127,7 @@ def _page(
     )
 
 
-def _commands(found: Sequence[Results | Findings], experiments: Path) -> list[Command]:
+def _commands(found: Sequence[Results | Findings | Timings], experiments: Path) -> list[Command]:
     """A line for each experiment, and one for each of its rows."""
     lines = []
     for one in found:

@@ -20,10 +20,12 @@ from cyclenet.commands.outcome import (
 from cyclenet.commands.plan import Plan, planned
 from cyclenet.commands.progress import Meter, progress
 from cyclenet.commands.table import aligned
+from cyclenet.datasets.data_folder import DATA_HERE, DataFolder
 from cyclenet.datasets.errors import BadArgument
 from cyclenet.experiments.build import check_rows
 from cyclenet.experiments.record import RECORD_FILE, Record, read_record
 from cyclenet.experiments.spec import Run, Training
+from cyclenet.experiments.tasks import TASKS
 from cyclenet.report.numbers import duration
 from cyclenet.runner import (
     Busy,
@@ -56,12 +58,15 @@ class How:
         device: As for `runner.device_named`.
         ranks: Processes that share a training.
         interval: Seconds between two checkpoints.
+        data: Where tasks with files find them. What may be fetched is fetched before the first
+            run.
     """
 
     results: Path
     device: str = "auto"
     ranks: int = 1
     interval: float = 60.0
+    data: DataFolder = DATA_HERE
 
 
 def run_plan(
@@ -85,6 +90,7 @@ def run_plan(
     Raises:
         BadArgument: If a row cannot be built, or shortened runs would replace whole ones.
         CommandError: If there is no such device, or a process of a training is lost.
+        DataFileError: If files of a task that is still to be run are missing or damaged.
     """
     try:
         if how.ranks < 1:
@@ -118,6 +124,7 @@ class _Work:
         self.done_now: set[str] = set()
 
     def outcome(self, fresh: bool) -> Outcome:
+        self._require_data([run for run in self.runs if fresh or not self._is_known(run)])
         if fresh:
             self._set_aside()
         left = [run for run in self.runs if not self._is_known(run)]
@@ -142,6 +149,13 @@ class _Work:
             warnings,
             EXIT_FAILURES if warnings else 0,
         )
+
+    def _require_data(self, runs: list[Run]) -> None:
+        """Once for all of them and before the first: an error after days would come too late."""
+        for name in dict.fromkeys(run.task.name for run in runs):
+            stored = TASKS[name].stored
+            if stored is not None:
+                stored.ready(self.how.data)
 
     def _set_aside(self) -> None:
         for run in self.runs:
@@ -171,10 +185,12 @@ class _Work:
         if how.ranks > 1 and _is_trained(run):
             return execute_on_ranks(
                 run, how.results, world=how.ranks, device=self.device, watch=watch,
-                interval=how.interval,
+                interval=how.interval, data=how.data,
             )  # fmt: skip
         device = self.device if how.ranks == 1 else rank_devices(self.device, 1)[0]
-        return execute(run, how.results, device=device, watch=watch, interval=how.interval)
+        return execute(
+            run, how.results, device=device, watch=watch, interval=how.interval, data=how.data
+        )
 
     def _is_known(self, run: Run) -> bool:
         record = known_record(run, self.how.results)

@@ -20,7 +20,7 @@ from cyclenet.datasets.strongly_regular import (
 )
 
 if TYPE_CHECKING:
-    from cyclenet.datasets.as_data import graph_data, point_data
+    from cyclenet.datasets.as_data import graph_data, molecule_data, point_data
     from cyclenet.datasets.cyclic_points import (
         POINT_TASKS,
         PointTask,
@@ -31,8 +31,18 @@ if TYPE_CHECKING:
         point_task,
     )
     from cyclenet.datasets.point_graph import PointGraph, nearest_neighbour_graph
+    from cyclenet.datasets.smiles import SmilesMolecules, typed_molecule
+    from cyclenet.datasets.typed_molecules import (
+        ATOM_TYPES,
+        BOND_TYPES,
+        TypedMolecule,
+        TypedMolecules,
+    )
+    from cyclenet.datasets.zinc import zinc_sample
 
 __all__ = [
+    "ATOM_TYPES",
+    "BOND_TYPES",
     "POINT_TASKS",
     "DataFileError",
     "Graph",
@@ -41,6 +51,9 @@ __all__ = [
     "PackedGraphs",
     "PointGraph",
     "PointTask",
+    "SmilesMolecules",
+    "TypedMolecule",
+    "TypedMolecules",
     "UnknownName",
     "cfi_graph",
     "circle_extents",
@@ -49,6 +62,7 @@ __all__ = [
     "encode_graph6",
     "graph_data",
     "long_cycles",
+    "molecule_data",
     "molecule_graphs",
     "n_circles",
     "nearest_neighbour_graph",
@@ -60,22 +74,33 @@ __all__ = [
     "shrikhande_graph",
     "strongly_regular_graphs",
     "strongly_regular_parameters",
+    "typed_molecule",
     "write_graph6",
+    "zinc_sample",
 ]
 
 # Kernels and torch are imported with the names that need them: a list of names needs neither.
+# The function `zinc` is not among them: `datasets.zinc` is the module, which has it.
 _HOMES = {
+    "ATOM_TYPES": "typed_molecules",
+    "BOND_TYPES": "typed_molecules",
     "POINT_TASKS": "cyclic_points",
     "PointGraph": "point_graph",
     "PointTask": "cyclic_points",
+    "SmilesMolecules": "smiles",
+    "TypedMolecule": "typed_molecules",
+    "TypedMolecules": "typed_molecules",
     "circle_extents": "cyclic_points",
     "cycle_persistence": "cyclic_points",
     "graph_data": "as_data",
     "long_cycles": "cyclic_points",
+    "molecule_data": "as_data",
     "n_circles": "cyclic_points",
     "nearest_neighbour_graph": "point_graph",
     "point_data": "as_data",
     "point_task": "cyclic_points",
+    "typed_molecule": "smiles",
+    "zinc_sample": "zinc",
 }
 
 

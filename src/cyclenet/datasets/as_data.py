@@ -10,6 +10,7 @@ from torch_geometric.data import Data
 
 from cyclenet.datasets.graph import Graph
 from cyclenet.datasets.point_graph import PointGraph
+from cyclenet.datasets.typed_molecules import TypedMolecule
 
 Directions = Literal["both", "single"]
 
@@ -70,3 +71,27 @@ def point_data(
     x = torch.tensor(sample.points, dtype=torch.float32) if coordinates else None
     y = torch.tensor(sample.target, dtype=torch.float32).unsqueeze(0)
     return graph_data(sample.graph, x=x, y=y, directions=directions)
+
+
+def molecule_data(molecule: TypedMolecule, *, y: Float[Tensor, "1 t"] | None = None) -> Data:
+    """A molecule as `Data`, as `torch_geometric.datasets.ZINC` has it.
+
+    Args:
+        molecule: The molecule.
+        y: What is to be predicted, if anything.
+
+    Returns:
+        `x` of shape (n, 1) and `edge_attr` of shape (a), types as int64; `edge_index`, both
+        directions of each bond, sorted by tail and head; and `y` where given.
+
+    Example:
+        >>> oxygen = TypedMolecule(np.array([1, 1]), np.array([[0, 1], [1, 0]]), np.array([2, 2]))
+        >>> molecule_data(oxygen).edge_attr.tolist()
+        [2, 2]
+    """
+    return Data(
+        x=torch.tensor(molecule.atoms, dtype=torch.long).unsqueeze(1),
+        edge_index=torch.tensor(molecule.arcs, dtype=torch.long),
+        edge_attr=torch.tensor(molecule.bonds, dtype=torch.long),
+        y=y,
+    )

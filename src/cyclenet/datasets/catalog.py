@@ -23,6 +23,12 @@ SOURCE_KINDS = (
     SourceKind("cfi:K[:TWIST]", "a Cai-Fuerer-Immerman graph over K + 1 corners", "cfi:4:1"),
     SourceKind("sr:NAME", "a shipped family of strongly regular graphs", "sr:sr251256"),
     SourceKind("molecules", "1000 molecules of ZINC, shipped", "molecules:0"),
+    SourceKind(
+        "zinc-sample", "64 molecules of ZINC with types and targets, shipped", "zinc-sample:0"
+    ),
+    SourceKind(
+        "zinc[:SPLIT]", "ZINC-12k, whose raw files are here: all, or a split", "zinc:test:0"
+    ),
     SourceKind("n-circles", "500 point sets on circles, the paper's Betti data", "n-circles:0"),
     SourceKind("circle-extents", "500 point sets on 5 circles, its EPD data", "circle-extents:0"),
     SourceKind("long-cycles", "500 with noise edges as well, to count cycles in", "long-cycles:0"),
@@ -38,6 +44,8 @@ NUM_ARGUMENTS = {
     "rook": (0, 0),
     "shrikhande": (0, 0),
     "molecules": (0, 0),
+    "zinc-sample": (0, 0),
+    "zinc": (0, 1),
     "n-circles": (0, 0),
     "circle-extents": (0, 0),
     "long-cycles": (0, 0),
@@ -46,5 +54,8 @@ NUM_ARGUMENTS = {
     "sr": (1, 1),
     "tu": (1, 1),
 }
+
+# Sources whose argument is a word that may be left out: a number after them picks a graph.
+TAKES_WORDS = ("zinc",)
 
 FILE_SUFFIXES = (".g6", ".g6.gz", ".csv", ".smi")

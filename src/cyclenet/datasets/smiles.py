@@ -9,13 +9,19 @@ from jaxtyping import Float, Int
 from cyclenet.datasets.edge_list import read_text
 from cyclenet.datasets.errors import BadArgument, DataFileError, MissingExtra
 from cyclenet.datasets.graph import Graph, GraphSequence
+from cyclenet.datasets.typed_molecules import (
+    ATOM_TYPES,
+    BOND_TYPES,
+    MoleculeSequence,
+    TypedMolecule,
+)
 from cyclenet.topology import edges_from_arcs
 
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
-class SmilesGraphs(GraphSequence):
-    """The heavy-atom graphs of a SMILES file, each parsed when it is asked for.
+class _SmilesLines:
+    """The SMILES of a file, each parsed when it is asked for.
 
     Args:
         path: A file with one SMILES a line, anything after white space being its name.
@@ -34,8 +40,8 @@ class SmilesGraphs(GraphSequence):
         """Number of molecules."""
         return len(self._lines)
 
-    def __getitem__(self, index: int) -> Graph:
-        """Molecule `index`; DataFileError if its SMILES cannot be read."""
+    def _parsed(self, index: int) -> tuple[Any, int]:
+        """Molecule `index` as rdkit has it, and its line; DataFileError if it cannot be read."""
         number, text = self._lines[range(len(self._lines))[index]]
         # rdkit writes its own complaint to stderr; ours names the file and the line.
         with self._quiet():
@@ -44,7 +50,35 @@ class SmilesGraphs(GraphSequence):
             raise DataFileError(
                 f"expected a SMILES, but {text[:80]!r} came", path=str(self._path), line=number
             )
-        return _graph(molecule)
+        return molecule, number
+
+
+class SmilesGraphs(_SmilesLines, GraphSequence):
+    """The heavy-atom graphs of a SMILES file, each parsed when it is asked for.
+
+    Args:
+        path: A file with one SMILES a line, anything after white space being its name.
+    """
+
+    def __getitem__(self, index: int) -> Graph:
+        """Molecule `index`; DataFileError if its SMILES cannot be read."""
+        return _graph(self._parsed(index)[0])
+
+
+class SmilesMolecules(_SmilesLines, MoleculeSequence):
+    """The molecules of a SMILES file as `typed_molecule` has them, each parsed when asked for.
+
+    Args:
+        path: A file with one SMILES a line, anything after white space being its name.
+    """
+
+    def __getitem__(self, index: int) -> TypedMolecule:
+        """Molecule `index`; DataFileError if its SMILES cannot be read or has other types."""
+        molecule, number = self._parsed(index)
+        try:
+            return _typed(molecule)
+        except BadArgument as error:
+            raise DataFileError(str(error), path=str(self._path), line=number) from None
 
 
 class Molecule(NamedTuple):
@@ -76,11 +110,8 @@ def read_molecule(text: str) -> Molecule:
         BadArgument: If the SMILES cannot be read.
         MissingExtra: If rdkit is not installed.
     """
-    chem, base = _rdkit()
-    with base.BlockLogs():
-        molecule = chem.MolFromSmiles(text)
-    if molecule is None:
-        raise BadArgument(f"expected a SMILES, but {text[:80]!r} came")
+    chem, _ = _rdkit()
+    molecule = _read(text)
     chem.Kekulize(molecule, clearAromaticFlags=True)
     graph = _graph(molecule)
     orders = [
@@ -98,6 +129,79 @@ def read_molecule(text: str) -> Molecule:
         # The last bits differ from one machine to the next.
         np.round(places, 4) + 0.0,
     )
+
+
+def typed_molecule(text: str) -> TypedMolecule:
+    """A molecule with the types of ZINC-12k, for networks that were trained there.
+
+    Made as the benchmark was: aromatic rings get single and double bonds (Kekule), the canonical
+    SMILES of that is written, and it is read again. Atoms come in its order, bonds are those it
+    shows, and hydrogen counts where it stands in the bracket of its atom, as in ``[C@H]`` and
+    ``[NH3+]``; an aromatic ``[nH]`` becomes a plain ``N``.
+
+    Which of two neighbouring bonds of an aromatic ring is the double one is a choice, and so is the
+    canonical order. Both depend on the version of rdkit, and the first on how the SMILES is
+    written as well. With rdkit 2026.9.1 and the SMILES it was made from, 93 of 100 molecules of
+    ZINC-12k come out as they are there, number for number.
+
+    Args:
+        text: Its SMILES.
+
+    Returns:
+        Atoms, arcs in both directions, and bonds.
+
+    Raises:
+        BadArgument: If the SMILES cannot be read, or has an atom or a bond of no such type.
+        MissingExtra: If rdkit is not installed.
+    """
+    return _typed(_read(text))
+
+
+def _read(text: str, *, sanitize: bool = True) -> Any:
+    chem, base = _rdkit()
+    with base.BlockLogs():
+        molecule = chem.MolFromSmiles(text, sanitize=sanitize)
+    if molecule is None:
+        raise BadArgument(f"expected a SMILES, but {text[:80]!r} came")
+    return molecule
+
+
+def _typed(molecule: Any) -> TypedMolecule:
+    chem, _ = _rdkit()
+    molecule = chem.Mol(molecule)
+    try:
+        # The canonical choice of double bonds is newer than the benchmark, and another one.
+        chem.Kekulize(molecule, clearAromaticFlags=True, canonical=False)
+    except TypeError:  # before there was this choice
+        chem.Kekulize(molecule, clearAromaticFlags=True)
+    # As written: looked at closely, rings would be found to be aromatic once more.
+    molecule = _read(chem.MolToSmiles(molecule, kekuleSmiles=True), sanitize=False)
+    atoms = [_place("atom", _atom_name(atom), ATOM_TYPES) for atom in molecule.GetAtoms()]
+    ends, types = [], []
+    for bond in molecule.GetBonds():
+        kind = _place("bond", bond.GetBondType().name.lower(), BOND_TYPES)
+        tail, head = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()
+        ends += [(tail, head), (head, tail)]
+        types += [kind, kind]
+    arcs = np.array(ends, dtype=np.int64).reshape(-1, 2).T
+    order = np.lexsort(arcs[::-1])
+    bonds = np.array(types, dtype=np.int64)
+    return TypedMolecule(np.array(atoms, dtype=np.int64), arcs[:, order], bonds[order])
+
+
+def _atom_name(atom: Any) -> str:
+    hydrogens, charge = atom.GetNumExplicitHs(), atom.GetFormalCharge()
+    name = atom.GetSymbol() + (f" H{hydrogens}" if hydrogens else "")
+    sign = "+" if charge > 0 else "-"
+    return name + (f" {sign}{abs(charge) if abs(charge) > 1 else ''}" if charge else "")
+
+
+def _place(what: str, name: str, types: tuple[str, ...]) -> int:
+    if name not in types:
+        raise BadArgument(
+            f"expected one of the {len(types)} types of {what}s of ZINC, but {name!r} came"
+        )
+    return types.index(name)
 
 
 def _letters(atom: Any) -> str:

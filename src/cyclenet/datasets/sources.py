@@ -1,13 +1,15 @@
 """From what a user types, such as ``sr:sr16622:1`` or ``molecules.smi``, to graphs."""
 
+from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cyclenet.datasets.catalog import FILE_SUFFIXES, NUM_ARGUMENTS, SOURCE_KINDS
+from cyclenet.datasets.catalog import FILE_SUFFIXES, NUM_ARGUMENTS, SOURCE_KINDS, TAKES_WORDS
 from cyclenet.datasets.cfi import cfi_graph, rook_graph, shrikhande_graph
 from cyclenet.datasets.cyclic_points import POINT_TASKS
+from cyclenet.datasets.data_folder import DATA_HERE, DataFolder
 from cyclenet.datasets.edge_list import read_edge_list
 from cyclenet.datasets.errors import BadArgument, DataFileError, UnknownName
 from cyclenet.datasets.graph import Graph, GraphSequence
@@ -16,6 +18,7 @@ from cyclenet.datasets.molecules import molecule_graphs
 from cyclenet.datasets.smiles import SmilesGraphs
 from cyclenet.datasets.strongly_regular import strongly_regular_graphs
 from cyclenet.datasets.tu import read_tu
+from cyclenet.datasets.zinc_files import sample_molecules, zinc_molecules
 
 _HINT = "cyclenet list datasets"
 
@@ -37,15 +40,16 @@ class Source(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def open_source(text: str, *, data_root: str | Path = "data") -> Source:
+def open_source(text: str, *, data: DataFolder = DATA_HERE) -> Source:
     """The graphs a user names.
 
     Args:
         text: ``rook``, ``shrikhande``, ``cfi:K``, ``cfi:K:TWIST``, ``sr:NAME``, ``sr:FILE.g6``,
-            ``molecules``, ``n-circles`` and the other tasks on points, ``tu:NAME``, or a file
-            that ends in .g6, .g6.gz, .csv or .smi; a last ``:i`` picks graph i, negative from the
-            end.
-        data_root: Folder in which ``tu:NAME`` looks for the raw files.
+            ``molecules``, ``zinc-sample``, ``zinc``, ``zinc:SPLIT``, ``n-circles`` and the other
+            tasks on points, ``tu:NAME``, or a file that ends in .g6, .g6.gz, .csv or .smi; a last
+            ``:i`` picks graph i, negative from the end.
+        data: The folder in which ``tu:NAME`` and ``zinc`` look for their files; only the latter
+            can be fetched.
 
     Returns:
         The graphs.
@@ -61,7 +65,7 @@ def open_source(text: str, *, data_root: str | Path = "data") -> Source:
         16
     """
     source, index = _split_index(text)
-    graphs, notes = _open(source, Path(data_root))
+    graphs, notes = _open(source, data)
     if index is None:
         return Source(text, graphs, notes)
     if not -len(graphs) <= index < len(graphs):
@@ -79,11 +83,11 @@ def _split_index(text: str) -> tuple[str, int | None]:
     head, last = ":".join(parts[:-1]), parts[-1]
     if not head or not last.removeprefix("-").isdecimal():
         return text, None
-    most = NUM_ARGUMENTS.get(parts[0], (0, 0))[1]
+    most = 0 if parts[0] in TAKES_WORDS else NUM_ARGUMENTS.get(parts[0], (0, 0))[1]
     return (text, None) if len(parts) - 1 <= most else (head, int(last))
 
 
-def _open(source: str, data_root: Path) -> tuple[GraphSequence, tuple[str, ...]]:
+def _open(source: str, data: DataFolder) -> tuple[GraphSequence, tuple[str, ...]]:
     word, _, argument = source.partition(":")
     if word == "sr" and argument.endswith(FILE_SUFFIXES):
         word, source = "", argument
@@ -93,7 +97,7 @@ def _open(source: str, data_root: Path) -> tuple[GraphSequence, tuple[str, ...]]
         if not least <= len(arguments) <= most:
             example = next(kind.example for kind in SOURCE_KINDS if kind.pattern.startswith(word))
             raise UnknownName("source", source, _names(), hint=example)
-        return _open_named(word, arguments, data_root)
+        return _open_named(word, arguments, data)
     if not source.endswith(FILE_SUFFIXES):
         if Path(source).suffix or Path(source).exists():
             endings = ", ".join(FILE_SUFFIXES)
@@ -108,7 +112,7 @@ def _open(source: str, data_root: Path) -> tuple[GraphSequence, tuple[str, ...]]
 
 
 def _open_named(
-    word: str, arguments: list[str], data_root: Path
+    word: str, arguments: list[str], data: DataFolder
 ) -> tuple[GraphSequence, tuple[str, ...]]:
     match word:
         case "rook":
@@ -117,12 +121,16 @@ def _open_named(
             return [shrikhande_graph()], ()
         case "molecules":
             return molecule_graphs(), ()
+        case "zinc-sample":
+            return sample_molecules().graphs(), ()
+        case "zinc":
+            return _open_zinc(*arguments or (None,), data=data), ()
         case "cfi":
             return [_cfi(arguments)], ()
         case "sr":
             return strongly_regular_graphs(arguments[0]), ()
         case "tu":
-            return _open_tu(arguments[0], data_root)
+            return _open_tu(arguments[0], data.root)
         case _:
             return _points_on_circles(word.replace("-", "_")), ()
 
@@ -145,6 +153,14 @@ def _cfi(arguments: list[str]) -> Graph:
         return cfi_graph(*map(int, arguments))
     except ValueError as error:
         raise BadArgument(f"cfi:K:TWIST takes two numbers: {error}", hint="cfi:4:1") from None
+
+
+def _open_zinc(split: str | None, data: DataFolder) -> GraphSequence:
+    if data.download:
+        # It loads torch and PyTorch Geometric, which nothing else here needs.
+        loader: Any = import_module("cyclenet.datasets.zinc")
+        loader.fetch_zinc(data.root, split)
+    return zinc_molecules(split, data.root, trust_pickle=data.trust_pickle).graphs()
 
 
 def _open_tu(name: str, data_root: Path) -> tuple[GraphSequence, tuple[str, ...]]:

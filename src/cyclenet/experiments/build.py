@@ -16,12 +16,13 @@ from cyclenet.experiments.reading import SpecError
 from cyclenet.experiments.spec import Experiment, Part, Row
 from cyclenet.experiments.tasks import TASKS, TaskKind
 from cyclenet.nn import CycleNet
-from cyclenet.nn.backbones import BACKBONES
+from cyclenet.nn.backbones import BACKBONES, PNA, MolecularBackbone, mean_log_degree
 from cyclenet.nn.encoders import ENCODERS
 from cyclenet.transforms import (
     AddCycleProfiles,
     AddCycleProjector,
     AddEigenspaces,
+    AddLeadingEigenvectors,
     AddRelevantCycles,
     AddShortestCycleBasis,
     LiftToRingComplex,
@@ -35,6 +36,9 @@ CYCLES: dict[str, type[BaseTransform]] = {
     "relevant": AddRelevantCycles,
 }
 
+# As many eigenvectors as the published networks for molecules read.
+SIGNNET_VECTORS, BASISNET_VECTORS = 37, 8
+
 # What a row may say that is an argument of no class: how its graphs are prepared.
 PREPARATION = {"cwn": ("max_ring",), "peoi": ("cycles",)}
 
@@ -42,11 +46,19 @@ PREPARATION = {"cwn": ("max_ring",), "peoi": ("cycles",)}
 NODE_FEATURES = "x"
 
 # Widths that follow from the task, so that a row need not repeat them.
-COMPUTED = ("in_channels", "out_channels", "num_filters")
+COMPUTED = {
+    "backbone": ("in_channels", "out_channels", "edge_types", "log_degree"),
+    "encoder": ("num_filters",),
+}
 
 _FOR_BACKBONE: dict[str, Callable[[Part], tuple[BaseTransform, ...]]] = {
     "cwn": lambda part: (_rings(part),),
     "signnet": lambda part: (AddEigenspaces(),),
+    "molecular_signnet": lambda part: (AddLeadingEigenvectors(count=SIGNNET_VECTORS),),
+    **dict.fromkeys(
+        ("basisnet_gin", "basisnet_gated_gcn", "basisnet_pna"),
+        lambda part: (AddLeadingEigenvectors(count=BASISNET_VECTORS),),
+    ),
 }
 
 _FOR_ENCODER: dict[str, Callable[[Part], tuple[BaseTransform, ...]]] = {
@@ -108,15 +120,17 @@ def prepared(
     return ready
 
 
-def build_model(row: Row, kind: TaskKind) -> torch.nn.Module:
+def build_model(row: Row, kind: TaskKind, train: Sequence[Data] | None = None) -> torch.nn.Module:
     """The network of a row for a task; `forward(batch)` gives one row for each graph.
 
     Widths that have to match are those of the task. Beside the arguments of its class a backbone
-    takes ``edge_channels = 0``, which hides the attributes of arcs from it.
+    takes ``edge_channels = 0``, which hides the attributes of arcs from it, and an encoder
+    ``out_channels``, where its width is not that of the states of nodes.
 
     Args:
         row: A row with a backbone.
         kind: The task.
+        train: The training graphs, for the backbones that ask for a number of theirs.
 
     Returns:
         The network, its parameters drawn from the global generator of torch.
@@ -138,11 +152,18 @@ def build_model(row: Row, kind: TaskKind) -> torch.nn.Module:
                 )
             encoder_options["num_filters"] = kind.in_channels
     hidden = {key: options.pop(key) for key in ("hidden_channels",) if key in options}
+    edge_channels = options.pop("edge_channels", kind.edge_channels)
+    if issubclass(BACKBONES[row.backbone.name], MolecularBackbone):
+        # It has a state for each type of bond, and adds the encoding to that.
+        options["edge_types"], edge_channels = edge_channels or 1, 0
+    if issubclass(BACKBONES[row.backbone.name], PNA) and train is not None:
+        options["log_degree"] = mean_log_degree(train)
     try:
         return CycleNet(
             kind.in_channels,
             kind.out_channels,
-            edge_channels=options.pop("edge_channels", kind.edge_channels),
+            edge_channels=edge_channels,
+            encoding_channels=encoder_options.pop("out_channels", None),
             backbone=row.backbone.name,
             encoder=None if row.encoder is None else row.encoder.name,
             backbone_options=options,
@@ -218,7 +239,7 @@ def _arguments(kind: str, part: Part, classes: Mapping[str, type], row: Row) -> 
     made = classes[part.name]
     kinds = get_type_hints(made.__init__)
     known = [*inspect.signature(made).parameters, *extra]
-    known = [key for key in known if key not in COMPUTED]
+    known = [key for key in known if key not in COMPUTED[kind]]
     place = f"row {row.label!r}, {kind} {part.name!r}"
     options = {}
     for key, value in part.options.items():

@@ -5,7 +5,21 @@ A test holds them equal to the keys of the mappings that `experiments.build` loo
 
 from cyclenet.datasets.strongly_regular import FAMILIES
 
-BACKBONE_NAMES = ("gin", "gcn", "gat", "signnet", "ppgn", "cwn", "product_gin", "gated_gcn", "pna")
+BACKBONE_NAMES = (
+    "gin",
+    "gcn",
+    "gat",
+    "signnet",
+    "ppgn",
+    "cwn",
+    "product_gin",
+    "gated_gcn",
+    "pna",
+    "molecular_signnet",
+    "basisnet_gin",
+    "basisnet_gated_gcn",
+    "basisnet_pna",
+)
 ENCODER_NAMES = ("projector", "peoi", "profile")
 BASELINE_NAMES = ("constant", "edges", "nodes", "long_cycles", "degrees", "centroid")
 
@@ -17,8 +31,22 @@ TRAINING_NAMES = (
     "circle_extents",
     "long_cycles",
     "cycle_persistence",
+    "zinc",
 )
+# Tasks whose published sets have validation graphs too.
+VALIDATED_NAMES = ("zinc",)
 TASK_NAMES = (*TRAINING_NAMES, *SEPARATION_NAMES)
+
+# Sets of graphs whose encodings are timed, and the encodings.
+TIMED_SETS = (
+    "zinc-train",
+    "zinc-validation",
+    "zinc-test",
+    "molecules",
+    "circle_extents-train",
+    "circle_extents-test",
+)
+TIMED_ENCODINGS = ("hodge", "projector", "basis")
 
 CLAIM_NAMES = (
     "multisets_separate",

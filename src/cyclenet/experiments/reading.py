@@ -21,19 +21,33 @@ from cyclenet.experiments.names import (
     ENCODER_NAMES,
     SEPARATION_NAMES,
     TASK_NAMES,
+    TIMED_ENCODINGS,
+    TIMED_SETS,
+    VALIDATED_NAMES,
 )
 from cyclenet.experiments.plain import NotPlain, from_plain, require_known
-from cyclenet.experiments.spec import Claim, Experiment, Part, Row, Separation, Task, Training
+from cyclenet.experiments.spec import (
+    Claim,
+    Experiment,
+    Part,
+    Row,
+    Separation,
+    Task,
+    Timing,
+    Training,
+)
 
 T = TypeVar("T")
 
-FILE_KEYS = ("title", "paper", "about", "seeds", "task", "row", "claim")
+FILE_WORDS = ("title", "paper", "about", "records", "seeds")
+FILE_KEYS = (*FILE_WORDS, "task", "row", "claim", "timing")
 
 PARTS = {"backbone": BACKBONE_NAMES, "encoder": ENCODER_NAMES, "baseline": BASELINE_NAMES}
 
-# The published sets have no validation graphs, so nothing there may look at any.
-_WITHOUT_VALIDATION = {"lr_watches": ("test", "train_batch"), "select_on": ("test",)}
-
+# What may be looked at. Most published sets have no validation graphs.
+_HONEST = {"lr_watches": ("validation",), "select_on": ("validation",)}
+_WITHOUT_VALIDATION = {"lr_watches": ("test", "train_batch"), "select_on": ("test", "last")}
+_AS_PUBLISHED = {key: ("validation", *choices) for key, choices in _WITHOUT_VALIDATION.items()}
 
 # What a change looks like, for whoever got it wrong.
 _HINT_OF_CHANGE = "--set epochs=2, or --set 3-cfi.epochs=2 for one task"
@@ -115,16 +129,21 @@ def _tables(path: Path) -> dict[str, Any]:
 
 def _experiment(name: str, tables: dict[str, Any]) -> Experiment:
     require_known(tables, FILE_KEYS)
-    words = {key: tables[key] for key in ("title", "paper", "about", "seeds") if key in tables}
+    words = {
+        key: tables[key] for key in ("title", "paper", "about", "records", "seeds") if key in tables
+    }
     claims = tuple(_each(tables, "claim", "check", _claim))
     tasks = tuple(_each(tables, "task", "name", _task))
     rows = tuple(_each(tables, "row", "label", lambda table: _row(table, tasks)))
-    if bool(claims) == bool(rows):
-        raise NotPlain("must hold [[row]] tables or [[claim]] tables, one kind of the two")
+    timings = tuple(_each(tables, "timing", "graphs", _timing))
+    if sum(map(bool, (rows, claims, timings))) != 1:
+        raise NotPlain("must hold [[row]], [[claim]] or [[timing]] tables, one kind of the three")
+    _require_once((timing.graphs for timing in timings), "[[timing]]", "graphs")
     _require_once((task.name for task in tasks), "[[task]]", "name")
     _require_once((row.name for row in rows), "[[row]]", "label and protocol")
     experiment = from_plain(
-        Experiment, {"name": name, "tasks": tasks, "rows": rows, "claims": claims, **words}
+        Experiment,
+        {"name": name, "tasks": tasks, "rows": rows, "claims": claims, "timings": timings, **words},
     )
     return _with_sound_seeds(experiment)
 
@@ -150,6 +169,19 @@ def _claim(table: dict[str, Any]) -> Claim:
     return claim
 
 
+def _timing(table: dict[str, Any]) -> Timing:
+    timing = from_plain(Timing, table)
+    _require_name("set of graphs", timing.graphs, TIMED_SETS, "graphs")
+    for key, number in timing.printed.items():
+        _require_name("printed number", key, ("nodes", "degree", *TIMED_ENCODINGS), "printed")
+        if not (math.isfinite(number) and number > 0):
+            raise NotPlain(f"must be a number above 0, but it is {number}", ("printed", key))
+    for key in ("repeats", "published_graphs"):
+        _require_range(timing, key, least=1)
+    _require_range(timing, "seconds", above=0.0)
+    return timing
+
+
 def _task(table: dict[str, Any]) -> Task:
     name = table.get("name")
     if isinstance(name, str):
@@ -159,7 +191,7 @@ def _task(table: dict[str, Any]) -> Task:
         if protocol in table:
             try:
                 settings = from_plain(kind, table[protocol])
-                _check_settings(settings, protocol)
+                _check_settings(settings, protocol, str(name))
             except NotPlain as error:
                 raise error.below(protocol) from None
             table[protocol] = settings
@@ -180,7 +212,24 @@ def _row(table: dict[str, Any], tasks: tuple[Task, ...]) -> Row:
         for name in mentioned:
             _require_name("[[task]] of this file", name, names, key)
     _check_tasks(row, tasks)
+    for task in tasks:
+        settings = task.settings(row.protocol)
+        if row.training and settings is not None and (not row.tasks or task.name in row.tasks):
+            try:
+                _with_settings(task, settings, row.training, row.protocol)
+            except NotPlain as error:
+                raise error.below("training") from None
     return row
+
+
+def _with_settings(
+    task: Task, settings: Training | Separation, new: Mapping[str, Any], protocol: str
+) -> Training | Separation:
+    """Settings with some replaced, checked like those of a file."""
+    values = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    made = from_plain(type(settings), values | dict(new))
+    _check_settings(made, protocol, task.name)
+    return made
 
 
 def _part(key: str, table: object, names: tuple[str, ...]) -> Part:
@@ -213,7 +262,7 @@ def _check_tasks(row: Row, tasks: tuple[Task, ...]) -> None:
         )
 
 
-def _check_settings(settings: Training | Separation, protocol: str) -> None:
+def _check_settings(settings: Training | Separation, protocol: str, task: str) -> None:
     """Refuse numbers out of range, and honest settings that are not."""
     if isinstance(settings, Separation):
         _require_range(settings, "threshold", above=0.0)
@@ -226,8 +275,8 @@ def _check_settings(settings: Training | Separation, protocol: str) -> None:
     _require_range(settings, "lr_factor", most=1.0)
     for key in ("weight_decay", "lr_patience", "min_lr", "clip_norm"):
         _require_range(settings, key, least=0)
-    for key, without in _WITHOUT_VALIDATION.items():
-        choices = ("validation",) if protocol == "honest" else without
+    allowed = _AS_PUBLISHED if task in VALIDATED_NAMES else _WITHOUT_VALIDATION
+    for key, choices in (_HONEST if protocol == "honest" else allowed).items():
         if getattr(settings, key) not in choices:
             raise NotPlain(
                 f"must be {' or '.join(map(repr, choices))} under the protocol {protocol!r}, but "
@@ -237,7 +286,7 @@ def _check_settings(settings: Training | Separation, protocol: str) -> None:
 
 
 def _require_range(
-    settings: Training | Separation,
+    settings: Training | Separation | Timing,
     key: str,
     *,
     least: int | float | None = None,
@@ -291,21 +340,27 @@ def _changed(experiment: Experiment, change: str) -> Experiment:
         _require_name("task or protocol", word, (*task_names, "honest", "paper"), place)
     wanted = set(where)
     tasks = tuple(_changed_task(task, wanted, key, value) for task in experiment.tasks)
+    rows = tuple(_without_own(row, wanted, key, task_names) for row in experiment.rows)
     if tasks == experiment.tasks and not _has_key(tasks, wanted, key):
         known = {f.name for kind in (Training, Separation) for f in fields(kind)} | {"seeds"}
         offer = UnknownName("setting", key, sorted(known), hint="")
         raise NotPlain(f"{offer if key not in known else f'no settings there have {key!r}'}")
-    return replace(experiment, tasks=tasks)
+    return replace(experiment, tasks=tasks, rows=rows)
+
+
+def _without_own(row: Row, wanted: set[str], key: str, task_names: tuple[str, ...]) -> Row:
+    """A row without a setting of its own where a change speaks of it: the change came last."""
+    if wanted - {row.protocol, *(row.tasks or task_names)}:
+        return row
+    own = {name: value for name, value in row.training.items() if name != key}
+    return replace(row, training=own)
 
 
 def _changed_task(task: Task, wanted: set[str], key: str, value: object) -> Task:
     new = {}
     for protocol, settings in _settings(task, wanted):
         if key in {field.name for field in fields(settings)}:
-            kind = type(settings)
-            values = {field.name: getattr(settings, field.name) for field in fields(settings)}
-            new[protocol] = from_plain(kind, values | {key: value})
-            _check_settings(new[protocol], protocol)
+            new[protocol] = _with_settings(task, settings, {key: value}, protocol)
     return replace(task, **new)
 
 

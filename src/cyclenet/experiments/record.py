@@ -2,14 +2,13 @@
 
 import json
 import math
-import os
-import tempfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from cyclenet.datasets.errors import DataFileError
 from cyclenet.experiments.plain import NotPlain, from_plain
+from cyclenet.files import write_whole
 
 # A reader of records refuses other formats.
 RECORD_FORMAT = 1
@@ -192,26 +191,6 @@ def find_records(root: Path, experiment: str) -> list[Record]:
         The records; none if nothing has been run.
     """
     return [read_record(path) for path in sorted((root / experiment).rglob(RECORD_FILE))]
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write beside the file, to the disk, and rename: a crash leaves the old one or the new one.
-
-    Args:
-        path: The file; its folder is there.
-        text: What it is to hold.
-    """
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o644)  # a temporary file is for its owner only
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _rounded(number: float) -> float:

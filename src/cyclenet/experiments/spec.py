@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 Protocol = Literal["honest", "paper"]
@@ -44,7 +44,8 @@ class Training:
         min_lr: Where the learning rate stops.
         lr_watches: The loss on ``"validation"`` or on ``"test"``, after each epoch, or the loss on
             each ``"train_batch"``. Only the first is honest.
-        select_on: The set whose loss chooses the epoch. Only ``"validation"`` is honest.
+        select_on: The set whose loss chooses the epoch, ``"validation"`` or ``"test"``; or the
+            ``"last"`` epoch counts. Only the first is honest.
         select_by: Whether the ``"loss"`` on it chooses, or, as the published code has it, the
             ``"metric"``.
         clip_norm: Norm that gradients are clipped to; 0 leaves them alone.
@@ -60,7 +61,7 @@ class Training:
     lr_patience: int = 10
     min_lr: float = 1e-6
     lr_watches: Literal["validation", "test", "train_batch"] = "validation"
-    select_on: Literal["validation", "test"] = "validation"
+    select_on: Literal["validation", "test", "last"] = "validation"
     select_by: Literal["loss", "metric"] = "loss"
     clip_norm: float = 0.0
     standardise: bool = False
@@ -122,11 +123,13 @@ class Reported:
         mean: The number.
         std: Its spread, or None if none is printed.
         seconds: Printed seconds per epoch, or None.
+        parameters: Printed number of parameters, or None.
     """
 
     mean: float
     std: float | None = None
     seconds: float | None = None
+    parameters: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,7 @@ class Row:
         encoder: What encodes its arcs, or None.
         baseline: A rule that reads trivial numbers off the graph, or None for a network.
         tasks: Names of the tasks it is run on; empty for all of the file.
+        training: Settings that it has for itself, in place of those of the task.
         reported: The paper's number for each task that has one.
         note: One sentence for the reader of the table.
     """
@@ -150,6 +154,7 @@ class Row:
     encoder: Part | None = None
     baseline: Part | None = None
     tasks: tuple[str, ...] = ()
+    training: Mapping[str, Option] = field(default_factory=dict)
     reported: Mapping[str, Reported] = field(default_factory=dict)
     note: str = ""
 
@@ -174,11 +179,48 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class Timing:
+    """Graphs whose encodings are timed, ours beside the published algorithm.
+
+    Args:
+        graphs: A name from `names.TIMED_SETS`.
+        label: Its name in the table.
+        repeats: Samples of each computation, of which the median counts.
+        seconds: Processor time each computation may take, about; a slow one gets fewer samples.
+        published_graphs: At most so many graphs, spread over the set, for the published algorithm.
+        printed: What the paper prints: ``"nodes"`` and ``"degree"`` (stored edges per node) on
+            average, and seconds per graph for encodings of `names.TIMED_ENCODINGS`.
+    """
+
+    graphs: str
+    label: str
+    repeats: int = 7
+    seconds: float = 20.0
+    published_graphs: int = 500
+    printed: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """What the outcome depends on, as plain values."""
+        return {
+            "graphs": self.graphs,
+            "repeats": self.repeats,
+            "seconds": self.seconds,
+            "published_graphs": self.published_graphs,
+        }
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of `inputs`, as that of a `Run`."""
+        return _hash(self.inputs)
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """One row on one task with one seed.
 
     Args:
-        experiment: Name of the file, without its ending.
+        experiment: Name of the folder of its records: that of the file, unless it says another.
         task: The task.
         row: The row.
         seed: The seed.
@@ -198,7 +240,8 @@ class Run:
         """How this run is trained or measured."""
         settings = self.task.settings(self.row.protocol)
         assert settings is not None, "Experiment.runs leaves such runs out"
-        return settings
+        own: dict[str, Any] = dict(self.row.training)
+        return replace(settings, **own)
 
     @property
     def folder(self) -> str:
@@ -222,23 +265,25 @@ class Run:
     @property
     def fingerprint(self) -> str:
         """A hash of `inputs`: records with another one answer another question."""
-        text = json.dumps(self.inputs, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return _hash(self.inputs)
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """One file: a table of tasks and rows, or a list of claims.
+    """One file: a table of tasks and rows, a list of claims, or sets of graphs to time.
 
     Args:
         name: Name of the file, without its ending.
         title: Heading of the table.
         paper: The paper's name for the table, such as ``"Table 1"``.
         about: A paragraph for the reader, or nothing.
+        records: Name of another file, in whose folder the records are: rows of the same label and
+            inputs are run once for both.
         seeds: Seeds of every row.
         tasks: The columns.
         rows: The methods.
-        claims: Statements to check; a file has either these or rows.
+        claims: Statements to check; a file has these, or rows, or timings.
+        timings: Sets of graphs whose encodings are timed.
         shortened: What a command line changed, as typed.
         limit: At most so many training graphs, or 0 for all.
     """
@@ -247,12 +292,19 @@ class Experiment:
     title: str
     paper: str = ""
     about: str = ""
+    records: str = ""
     seeds: tuple[int, ...] = (0,)
     tasks: tuple[Task, ...] = ()
     rows: tuple[Row, ...] = ()
     claims: tuple[Claim, ...] = ()
+    timings: tuple[Timing, ...] = ()
     shortened: tuple[str, ...] = ()
     limit: int = 0
+
+    @property
+    def folder(self) -> str:
+        """Where the records are, below the folder of results."""
+        return self.records or self.name
 
     def runs(self) -> Iterator[Run]:
         """All runs, row after row, in the order of the file."""
@@ -261,4 +313,9 @@ class Experiment:
                 wanted = not row.tasks or task.name in row.tasks
                 if wanted and task.settings(row.protocol) is not None:
                     for seed in self.seeds:
-                        yield Run(self.name, task, row, seed, self.shortened, self.limit)
+                        yield Run(self.folder, task, row, seed, self.shortened, self.limit)
+
+
+def _hash(inputs: dict[str, Any]) -> str:
+    text = json.dumps(inputs, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

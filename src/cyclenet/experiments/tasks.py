@@ -4,20 +4,22 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.nn.functional import binary_cross_entropy_with_logits, one_hot
 from torch_geometric.data import Data
 
 from cyclenet.datasets.as_data import Directions, graph_data, point_data
 from cyclenet.datasets.cfi import cfi_graph
 from cyclenet.datasets.cyclic_points import POINT_TASKS
+from cyclenet.datasets.data_folder import DataFolder
 from cyclenet.datasets.graph import Graph, relabelled
 from cyclenet.datasets.strongly_regular import FAMILIES, strongly_regular_graphs
+from cyclenet.datasets.zinc import ATOM_TYPES, BOND_TYPES, ZINC_SPLITS, ready_zinc, zinc
 from cyclenet.experiments.spec import Protocol
 
 # The published data sets are drawn once, with this seed.
@@ -47,6 +49,18 @@ class Splits(NamedTuple):
     test: list[Data]
 
 
+class Stored(NamedTuple):
+    """Graphs that are read from files.
+
+    Args:
+        ready: Sees that the files are here, whole and trusted; fetches them first where it may.
+        splits: Reads them, and fetches nothing.
+    """
+
+    ready: Callable[[DataFolder], None]
+    splits: Callable[[DataFolder], Splits]
+
+
 @dataclass(frozen=True)
 class TaskKind:
     """A task: its graphs, and what is asked of a prediction.
@@ -60,8 +74,9 @@ class TaskKind:
         in_channels: Width of the node features.
         edge_channels: Width of the attributes of arcs.
         out_channels: Numbers predicted for each graph.
-        splits: From a protocol and a seed to the graphs; None where nothing is trained.
-        family: The graphs to tell apart; None where something is trained.
+        splits: From a protocol and a seed to the graphs, where they are drawn; else None.
+        stored: The graphs, where they are read from files; else None.
+        family: The graphs to tell apart, where nothing is trained; else None.
     """
 
     about: str
@@ -72,6 +87,7 @@ class TaskKind:
     edge_channels: int
     out_channels: int
     splits: Callable[[Protocol, int], Splits] | None = None
+    stored: Stored | None = None
     family: Callable[[], Sequence[Graph]] | None = None
 
 
@@ -172,6 +188,19 @@ def _point_splits(name: str, protocol: Protocol, seed: int) -> Splits:
     return _split(items, sizes)
 
 
+def _zinc_splits(data: DataFolder) -> Splits:
+    """The published molecules and no others, with their types one-hot."""
+    each = (zinc(split, data.root, trust_pickle=data.trust_pickle) for split in ZINC_SPLITS)
+    return Splits(*([_one_hot(item) for item in items] for items in each))
+
+
+def _one_hot(item: Data) -> Data:
+    types: Any = item
+    x = one_hot(types.x.flatten().long(), len(ATOM_TYPES)).float()
+    bonds = one_hot(types.edge_attr.flatten().long(), len(BOND_TYPES)).float()
+    return Data(x=x, edge_index=item.edge_index, edge_attr=bonds, y=types.y)
+
+
 def _generator(name: str, protocol: Protocol, seed: int) -> np.random.Generator:
     """Fresh graphs for each task and seed; the published ones are always the same."""
     if protocol == "paper":
@@ -224,6 +253,16 @@ TASKS: dict[str, TaskKind] = {
     ),
     "cycle_persistence": _points(
         "cycle_persistence", "circles, some open: extended persistence of the cycles", "MSE"
+    ),
+    "zinc": TaskKind(
+        "12,000 molecules of ZINC: their penalised logP",
+        loss="l1",
+        metric="MAE",
+        higher_is_better=False,
+        in_channels=len(ATOM_TYPES),
+        edge_channels=len(BOND_TYPES),
+        out_channels=1,
+        stored=Stored(ready_zinc, _zinc_splits),
     ),
     **{name: _family(name) for name in FAMILIES},
 }

@@ -25,7 +25,8 @@ class CycleNet(torch.nn.Module):
     Args:
         in_channels: Width of the node features `batch.x`.
         out_channels: Number of predictions for each graph.
-        hidden_channels: Width of the states inside, and of the encoding.
+        hidden_channels: Width of the states inside.
+        encoding_channels: Width of the encoding; None means that of the states inside.
         edge_channels: Width of `batch.edge_attr` that the backbone reads beside the encoding; 0
             leaves attributes alone.
         backbone: A name from `nn.backbones.BACKBONES`.
@@ -48,6 +49,7 @@ class CycleNet(torch.nn.Module):
         out_channels: int,
         *,
         hidden_channels: int = 128,
+        encoding_channels: int | None = None,
         edge_channels: int = 0,
         backbone: str = "gin",
         encoder: str | None = "projector",
@@ -59,7 +61,8 @@ class CycleNet(torch.nn.Module):
         self.encoder: Encoder | None = None
         if encoder is not None:
             make_encoder = _named(ENCODERS, encoder, "encoder")
-            self.encoder = make_encoder(hidden_channels, **(encoder_options or {}))
+            width = hidden_channels if encoding_channels is None else encoding_channels
+            self.encoder = make_encoder(width, **(encoder_options or {}))
             edge_channels += self.encoder.out_channels
         make_backbone: Any = _named(BACKBONES, backbone, "backbone")
         self.backbone: Backbone = make_backbone(

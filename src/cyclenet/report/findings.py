@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from cyclenet.datasets.errors import DataFileError
-from cyclenet.experiments.record import write_whole
 from cyclenet.experiments.spec import Experiment
+from cyclenet.files import write_whole
 
 FILE = "claims.json"
 

@@ -111,6 +111,46 @@ def signed(value: float | None) -> str:
     return f"+{decimal(value)}" if value > 0 else decimal(value)
 
 
+def microseconds(seconds: float | None) -> str:
+    """A short time in microseconds, with the three digits it carries.
+
+    Args:
+        seconds: The time in seconds, or None.
+
+    Returns:
+        The number without its unit; a dash for None.
+
+    Example:
+        >>> (
+        ...     microseconds(7.04e-4),
+        ...     microseconds(1.456e-6),
+        ...     microseconds(0.0123456),
+        ...     microseconds(None),
+        ... )
+        ('704', '1.46', '12,300', '-')
+    """
+    if seconds is None:
+        return NOTHING
+    rounded = float(f"{1e6 * seconds:.3g}")
+    return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:.3g}"
+
+
+def times(ratio: float | None) -> str:
+    """How many times more, with two digits: the third would not be there next time.
+
+    Args:
+        ratio: The ratio, or None.
+
+    Returns:
+        The text; a dash for None.
+
+    Example:
+        >>> times(1234.5), times(4.56), times(None)
+        ('1,200x', '4.6x', '-')
+    """
+    return NOTHING if ratio is None else f"{rate(ratio)}x"
+
+
 def whole(value: int | None) -> str:
     """A count, its thousands apart.
 

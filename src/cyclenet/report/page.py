@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from cyclenet.experiments.record import write_whole
+from cyclenet.files import write_whole
 from cyclenet.report.tables import Sheet
 
 _TEMPLATE = "page.html.jinja"

@@ -25,6 +25,7 @@ from cyclenet.report.tables import (
     headline_sheet,
     task_sheet,
 )
+from cyclenet.report.timings import Timings, timings_sheet
 
 # Bars of a chart; the rest is summed into one.
 _MOST_SHARES = 12
@@ -32,7 +33,7 @@ _MOST_SHARES = 12
 _MOST_LENGTHS = 4
 
 
-def headline_section(found: Sequence[Results | Findings]) -> Section:
+def headline_section(found: Sequence[Results | Findings | Timings]) -> Section:
     """The short table of each experiment.
 
     Args:
@@ -41,15 +42,18 @@ def headline_section(found: Sequence[Results | Findings]) -> Section:
     Returns:
         The section.
     """
-    blocks = [
-        Table(findings_sheet(one) if isinstance(one, Findings) else headline_sheet(one))
-        for one in found
-    ]
+    blocks = [Table(_short_sheet(one)) for one in found]
     lead = (
         "Our number / the number the paper prints. A dash is a run that was not made or a number "
         "that is not printed."
     )
     return Section("results", "Results", tuple(blocks), lead)
+
+
+def _short_sheet(one: Results | Findings | Timings) -> Sheet:
+    if isinstance(one, Findings):
+        return findings_sheet(one)
+    return timings_sheet(one) if isinstance(one, Timings) else headline_sheet(one)
 
 
 def tables_section(results: Sequence[Results]) -> Section:

@@ -4,7 +4,7 @@ A table is a `Sheet` of short texts, the same for every format; `formats` writes
 LaTeX and the page shows it as HTML.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -77,12 +77,12 @@ def task_sheet(results: Results, task: str) -> Sheet:
         Column("per run" if untrained else "per epoch", True), Column("device"),
     ]  # fmt: skip
     rows = [_task_row(score, untrained) for score in scores]
-    if any(score.reported and score.reported.seconds is not None for score in scores):
-        columns.insert(-1, Column("printed per epoch", True))
-        rows = [
-            (*row[:-1], Cell(duration(score.reported and score.reported.seconds), "quiet"), row[-1])
-            for row, score in zip(rows, scores, strict=True)
-        ]
+    titles = [column.title for column in columns]
+    for title, next_title, cells in _printed_columns(scores, titles[-2]):
+        place = titles.index(next_title)
+        titles.insert(place, title)
+        columns.insert(place, Column(title, True))
+        rows = [(*row[:place], c, *row[place:]) for row, c in zip(rows, cells, strict=True)]
     heading = f"{results.tasks.get(task, task)}{_metric_note(scores)}"
     return Sheet(heading, tuple(columns), tuple(rows), tuple(_notes(scores)))
 
@@ -191,6 +191,7 @@ def _plain(results: Results, score: Score) -> dict[str, Any]:
         "parameters_total": score.parameters_total,
         "seconds_per_epoch": score.seconds_per_epoch,
         "printed_seconds_per_epoch": reported.seconds if reported else None,
+        "printed_parameters": reported.parameters if reported else None,
         "seconds_per_run": score.seconds_per_run,
         "device": ", ".join(score.devices) or None,
         "shortened": "; ".join(score.shortened) or None,
@@ -219,6 +220,19 @@ def _task_row(score: Score, untrained: bool) -> tuple[Cell, ...]:
         Cell(duration(seconds)),
         Cell(", ".join(score.devices) or NOTHING, "quiet"),
     )
+
+
+def _printed_columns(
+    scores: Sequence[Score], time_title: str
+) -> Iterator[tuple[str, str, list[Cell]]]:
+    """What the paper prints beside its results, each with the column that it stands in front of."""
+    reported = [score.reported for score in scores]
+    counts = [one.parameters if one else None for one in reported]
+    seconds = [one.seconds if one else None for one in reported]
+    if any(count is not None for count in counts):
+        yield "printed parameters", time_title, [Cell(whole(count), "quiet") for count in counts]
+    if any(one is not None for one in seconds):
+        yield "printed per epoch", "device", [Cell(duration(one), "quiet") for one in seconds]
 
 
 def _headline_cell(score: Score | None) -> Cell:

@@ -1,6 +1,7 @@
 """Graphs that stay on a device, and batches of any of them in a few operations there."""
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -14,6 +15,11 @@ from cyclenet.data import CycleData, SummedUnit
 from cyclenet.nn.layers.pooling import repeated
 
 Ids = Sequence[int] | np.ndarray
+
+# A compiler starts again for batches of another size. So the size comes from mean and deviation of
+# the graphs, not from the largest batch of one order; and in few steps, for sets that are alike.
+_DEVIATIONS = 5
+_STEPS = 32
 
 
 class Room(NamedTuple):
@@ -224,8 +230,13 @@ class GraphStore:
             if (self._host[key] == 1).all():  # numbers of whole graphs
                 rows[key] = slots + 1
                 continue
-            most = int(counts.sum(1).max())
-            rows[key] = next(n for n in itertools.count(most + 1) if n not in taken)
+            each = self._host[key]
+            usual = slots * each.mean() + _DEVIATIONS * slots**0.5 * each.std()
+            most, step = max(int(counts.sum(1).max()) + 1, math.ceil(usual)), 1
+            while most > _STEPS * step:
+                step *= 2
+            sizes = itertools.count(-(-most // step) * step, step)
+            rows[key] = next(size for size in sizes if size not in taken)
             taken.add(rows[key])
         return Room(slots, rows)
 

@@ -17,6 +17,12 @@ _log = logging.getLogger(__name__)
 # Calls before a recording, in which libraries choose their kernels and take their memory.
 _WARM_UPS = 3
 
+# Steps in which fused operations win back half a minute, three milliseconds each.
+WORTH_FUSING = 2000
+
+# More than any process will come to.
+_COMPILATIONS = 1000
+
 
 class Recorded:
     """A function of tensors that stay where they are, which a GPU replays as a whole.
@@ -70,9 +76,11 @@ class Recorded:
 
 
 def fused(model: torch.nn.Module) -> Callable[..., Tensor]:
-    """A network whose operations are fused for a GPU, by one compilation for batches of all sizes.
+    """A network whose operations are fused for a GPU.
 
     Recorded as it is, a step still takes as long as a GPU needs to start hundreds of operations.
+    A compilation takes half a minute. The next network that is built the same way, for batches of
+    the same size, uses it too: of the seeds of a row only the first waits.
 
     Args:
         model: A network whose batches have fixed sizes.
@@ -82,10 +90,14 @@ def fused(model: torch.nn.Module) -> Callable[..., Tensor]:
         to compile with.
     """
     compilers = (os.environ.get("CC", ""), "cc", "gcc", "clang")
-    if importlib.util.find_spec("triton") and any(shutil.which(name) for name in compilers):
-        return torch.compile(model, dynamic=True)
-    _log.info("no Triton or no C compiler here: training without fused operations")
-    return model
+    if not (importlib.util.find_spec("triton") and any(shutil.which(name) for name in compilers)):
+        _log.info("no Triton or no C compiler here: training without fused operations")
+        return model
+    # All rows of an experiment are compilations of one `forward`, which torch stops at 8 of.
+    limits = torch._dynamo.config
+    limits.recompile_limit = max(limits.recompile_limit, _COMPILATIONS)
+    limits.accumulated_recompile_limit = max(limits.accumulated_recompile_limit, _COMPILATIONS)
+    return torch.compile(model, dynamic=False)
 
 
 class FixedSteps:

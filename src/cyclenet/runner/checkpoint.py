@@ -17,6 +17,7 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from cyclenet.datasets.errors import DataFileError
+from cyclenet.files import write_synced, write_whole
 
 _log = logging.getLogger(__name__)
 
@@ -180,7 +181,7 @@ class Keeper:
         if (self.folder / name).exists():  # written before by a process that then went back
             shutil.rmtree(self.folder / name)
         os.rename(draft, self.folder / name)
-        replace_file(self.folder / "LATEST", f"{name}\n".encode())
+        write_whole(self.folder / "LATEST", f"{name}\n")
         for old in self._folders()[:-KEPT]:
             shutil.rmtree(old, ignore_errors=True)
 
@@ -207,31 +208,6 @@ class Keeper:
 
     def _is_ours(self, values: Mapping[str, Any]) -> bool:
         return (values["format"], values["fingerprint"]) == (CHECKPOINT_FORMAT, self.fingerprint)
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Replace a file as a whole: whoever reads it finds the old content or the new.
-
-    Args:
-        path: The file.
-        content: What it is to hold.
-    """
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    write_synced(draft, content)
-    os.replace(draft, path)
-
-
-def write_synced(path: Path, content: bytes) -> None:
-    """Write a file and wait until it is on the disk.
-
-    Args:
-        path: The file.
-        content: What it is to hold.
-    """
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _sealed(values: Mapping[str, Any]) -> bytes:

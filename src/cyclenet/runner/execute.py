@@ -15,13 +15,15 @@ from filelock import FileLock, Timeout
 from torch import Tensor
 from torch_geometric.data import Data
 
+from cyclenet.datasets.data_folder import DATA_HERE, DataFolder
 from cyclenet.experiments.baselines import BASELINES
 from cyclenet.experiments.build import build_model, encoder_input, prepared
 from cyclenet.experiments.record import RECORD_FILE, Copies, Record, read_record, write_record
 from cyclenet.experiments.spec import Run, Separation, Training
 from cyclenet.experiments.tasks import TASKS, Splits, TaskKind, metric_of
+from cyclenet.files import write_whole
 from cyclenet.runner.batches import GraphStore
-from cyclenet.runner.checkpoint import INTERVAL, Keeper, replace_file
+from cyclenet.runner.checkpoint import INTERVAL, Keeper
 from cyclenet.runner.copies import differ, renamed
 from cyclenet.runner.devices import device_named, device_title, revision, versions
 from cyclenet.runner.fit import Sets, TrainingFailed, Watch, fit
@@ -57,6 +59,7 @@ def execute(
     fresh: bool = False,
     watch: Watch | None = None,
     interval: float = INTERVAL,
+    data: DataFolder = DATA_HERE,
 ) -> Record:
     """Do a run, unless it has been done; go on with it, if it has been begun.
 
@@ -71,6 +74,7 @@ def execute(
             there; while it is, a fresh start has been made already and is continued.
         watch: Told of every epoch.
         interval: Seconds between two checkpoints.
+        data: Where graphs are read from, if the task has them in files; nothing is fetched.
 
     Returns:
         The record, which is in `results` by then: of a finished run, or of a failed one.
@@ -78,6 +82,7 @@ def execute(
     Raises:
         Busy: If another living process is working on it.
         NoSuchDevice: If the device is not there.
+        DataFileError: If files of the task are missing, damaged or not to be trusted.
     """
     place = device_named(device)
     with claimed(run, results):
@@ -86,7 +91,7 @@ def execute(
         done = known_record(run, results)
         if done is not None:
             return done
-        return written(run, measure(run, results, place, watch, interval), results)
+        return written(run, measure(run, results, place, watch, interval, data), results)
 
 
 def known_record(run: Run, results: Path) -> Record | None:
@@ -203,6 +208,7 @@ def measure(
     device: torch.device,
     watch: Watch | None = None,
     interval: float = INTERVAL,
+    data: DataFolder = DATA_HERE,
 ) -> Record:
     """Do a run: fit, look at copies, and tell everything; nothing is skipped and no record written.
 
@@ -212,6 +218,7 @@ def measure(
         device: Where to compute.
         watch: Told of every epoch.
         interval: Seconds between two checkpoints.
+        data: As for `execute`.
 
     Returns:
         The record.
@@ -222,11 +229,12 @@ def measure(
     with torch.random.fork_rng(devices=gpus):
         torch.manual_seed(run.seed)
         if run.row.baseline is not None:
-            found = _baseline(run, kind)
+            found = _baseline(run, splits_of(run, kind, data), kind)
         elif isinstance(run.settings, Separation):
             found = _separated(run, kind, device)
         else:
-            found = _trained(run, kind, run.settings, results, device, watch, interval)
+            splits = splits_of(run, kind, data)
+            found = _trained(run, splits, kind, run.settings, results, device, watch, interval)
     before = found.pop("seconds", 0.0)
     return Record(
         experiment=run.experiment,
@@ -256,6 +264,7 @@ Found = dict[str, Any]
 
 def _trained(
     run: Run,
+    splits: Splits,
     kind: TaskKind,
     settings: Training,
     results: Path,
@@ -264,8 +273,7 @@ def _trained(
     interval: float,
 ) -> Found:
     """What a trained network makes of the test graphs."""
-    splits = _splits(run, kind)
-    model = build_model(run.row, kind)
+    model = build_model(run.row, kind, splits.train)
     folder, ranks = results / run.folder, Ranks()
     keeper = Keeper(
         folder / CHECKPOINTS, run.fingerprint,
@@ -284,7 +292,7 @@ def _trained(
         }  # fmt: skip
     if ranks.rank == 0:
         weights = {name: value.cpu() for name, value in model.state_dict().items()}
-        replace_file(folder / WEIGHTS, safetensors.torch.save(weights))
+        write_whole(folder / WEIGHTS, safetensors.torch.save(weights))
     exact = model.double().eval()
 
     def predict(items: Sequence[Data]) -> Tensor:
@@ -314,10 +322,9 @@ def _separated(run: Run, kind: TaskKind, device: torch.device) -> Found:
     return found | separated._asdict()
 
 
-def _baseline(run: Run, kind: TaskKind) -> Found:
+def _baseline(run: Run, splits: Splits, kind: TaskKind) -> Found:
     """What a rule without a network makes of the test graphs."""
     assert run.row.baseline is not None
-    splits = _splits(run, kind)
     rule = BASELINES[run.row.baseline.name](kind, splits.train, **run.row.baseline.options)
     target = torch.cat([item.y for item in splits.test])  # pyright: ignore[reportArgumentType]
     return {
@@ -326,9 +333,22 @@ def _baseline(run: Run, kind: TaskKind) -> Found:
     }
 
 
-def _splits(run: Run, kind: TaskKind) -> Splits:
-    assert kind.splits is not None
-    splits = kind.splits(run.row.protocol, run.seed)
+def splits_of(run: Run, kind: TaskKind, data: DataFolder) -> Splits:
+    """The graphs of a run that trains.
+
+    Args:
+        run: The run.
+        kind: Its task.
+        data: Where graphs lie that are read from files.
+
+    Returns:
+        What to train on, to choose by and to report.
+    """
+    if kind.stored is not None:
+        splits = kind.stored.splits(data)
+    else:
+        assert kind.splits is not None
+        splits = kind.splits(run.row.protocol, run.seed)
     return splits._replace(train=splits.train[: run.limit or None])
 
 

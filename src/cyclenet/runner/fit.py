@@ -5,7 +5,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from cyclenet.experiments.spec import Training
 from cyclenet.experiments.tasks import TaskKind, loss_of, metric_of
 from cyclenet.nn.layers import real_rows
 from cyclenet.runner.batches import Filled, GraphStore
-from cyclenet.runner.capture import FixedSteps, Recorded, fused
+from cyclenet.runner.capture import WORTH_FUSING, FixedSteps, Recorded, fused
 from cyclenet.runner.checkpoint import Keeper, Snapshot, Tensors, cloned
 from cyclenet.runner.ranks import Ranks
 
@@ -46,6 +46,7 @@ class Progress(NamedTuple):
 
 
 Watch = Callable[[Progress], None]
+Steps = Literal["plain", "filled", "fused"]
 
 
 class Sets(NamedTuple):
@@ -106,7 +107,7 @@ def fit(
     keeper: Keeper | None = None,
     ranks: Ranks | None = None,
     watch: Watch | None = None,
-    fixed_shapes: bool | None = None,
+    steps: Steps | None = None,
 ) -> Fitted:
     """Train a network, choose an epoch, and evaluate its weights once on the test graphs.
 
@@ -126,9 +127,10 @@ def fit(
         keeper: Keeps checkpoints, and the one to continue from; None keeps none.
         ranks: The processes that share each batch; None for this one alone.
         watch: Told of every epoch.
-        fixed_shapes: Fill all batches up to one size, so that a GPU can replay the steps; None
-            does so on a GPU, where the network and the graphs let it. The same training, to
-            rounding.
+        steps: How steps are taken, all to the same end up to rounding: one by one, ``"plain"``; on
+            batches ``"filled"`` up to one size, which a GPU replays; or ``"fused"``, with the
+            network compiled as well. None takes what suits the device, the network and the number
+            of steps.
 
     Returns:
         What came of it.
@@ -137,9 +139,9 @@ def fit(
         TrainingFailed: If a loss is no number any more.
     """
     ranks = ranks or Ranks()
-    if fixed_shapes is None:
-        fixed_shapes = device.type == "cuda" and ranks.world == 1 and _allows_replays(model)
-    training = _Training(model, kind, sets, settings, seed, device, ranks, fixed_shapes)
+    if steps is None:
+        steps = _suited_steps(model, len(sets.train), settings, device, ranks)
+    training = _Training(model, kind, sets, settings, seed, device, ranks, steps)
     training.resume(None if keeper is None else keeper.newest())
     try:
         while not training.is_over():
@@ -259,19 +261,19 @@ class _Training:
         seed: int,
         device: torch.device,
         ranks: Ranks,
-        fixed_shapes: bool,
+        steps: Steps,
     ) -> None:
         _check(sets, settings)
         self.model = model.to(device)
         self.kind, self.settings, self.seed, self.ranks = kind, settings, seed, ranks
         self.train = GraphStore(sets.train, device)
         looked_at = settings.batch_size * _LOOKED_AT
-        self.validation = _LookedAt(sets.validation, looked_at, device, ranks, fixed_shapes)
-        self.test = _LookedAt(sets.test, looked_at, device, ranks, fixed_shapes)
+        # What a GPU replays reads the learning rate there.
+        self.replays = steps != "plain" and device.type == "cuda"
+        self.validation = _LookedAt(sets.validation, looked_at, device, ranks, self.replays)
+        self.test = _LookedAt(sets.test, looked_at, device, ranks, self.replays)
         self.scale = _Scale.of(kind, settings, _targets(sets.train).to(device))
         self.weights = [weight for weight in model.parameters() if weight.requires_grad]
-        # What a GPU replays reads the learning rate there.
-        self.replays = fixed_shapes and device.type == "cuda"
         self.optimiser = torch.optim.Adam(
             self.weights,
             lr=self._as_lr(settings.lr),
@@ -289,8 +291,8 @@ class _Training:
         self.started, self.spent_before = time.perf_counter(), 0.0
         self.last: Tensors = {}
         self.best: Tensors = {}
-        self.network = fused(self.model) if self.replays else self.model
-        self.fixed = self._fixed_steps() if fixed_shapes else None
+        self.network = fused(self.model) if steps == "fused" else self.model
+        self.fixed = None if steps == "plain" else self._fixed_steps()
 
     def _fixed_steps(self) -> FixedSteps | None:
         """The steps as a GPU replays them, or None where some batch has too few rows for it."""
@@ -492,14 +494,14 @@ class _Training:
     def _keep(self) -> None:
         """Keep the weights of this epoch, as the best ones if no epoch before was as good."""
         course = self.course
-        losses, metrics = course.validation_loss, course.validation_metric
-        if self.settings.select_on == "test":
-            losses, metrics = course.test_loss, course.test_metric
+        losses, metrics = course.test_loss, course.test_metric
+        if self.settings.select_on == "validation":
+            losses, metrics = course.validation_loss, course.validation_metric
         score = losses[-1]
         if self.settings.select_by == "metric":
             score = -metrics[-1] if self.kind.higher_is_better else metrics[-1]
         self.last = cloned(self.model.state_dict())
-        if score < course.best_score:
+        if self.settings.select_on == "last" or score < course.best_score:
             course.best_score, course.best_epoch, self.best = score, course.epochs, self.last
 
     def _lower_lr(self) -> None:
@@ -522,9 +524,15 @@ def _check(sets: Sets, settings: Training) -> None:
             raise ValueError(f"`sets` must have {name} graphs, but there are none")
 
 
-def _allows_replays(model: torch.nn.Module) -> bool:
-    """Whether no part of a network asks the device for the sizes of graphs."""
-    return not any(getattr(part, "reads_sizes", False) for part in model.modules())
+def _suited_steps(
+    model: torch.nn.Module, num_graphs: int, settings: Training, device: torch.device, ranks: Ranks
+) -> Steps:
+    """How to take steps where nobody says: see `fit`."""
+    asks_for_sizes = any(getattr(part, "reads_sizes", False) for part in model.modules())
+    if device.type != "cuda" or ranks.world > 1 or asks_for_sizes:
+        return "plain"
+    num_steps = settings.epochs * math.ceil(num_graphs / settings.batch_size)
+    return "fused" if num_steps >= WORTH_FUSING else "filled"
 
 
 def _targets(items: Sequence[CycleData]) -> Float[Tensor, "b t"]:

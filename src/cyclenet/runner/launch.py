@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from cyclenet.datasets.data_folder import DATA_HERE, DataFolder
 from cyclenet.experiments.record import Record
 from cyclenet.experiments.spec import Run
 from cyclenet.runner.checkpoint import INTERVAL, Keeper
@@ -87,6 +88,7 @@ def execute_on_ranks(
     fresh: bool = False,
     watch: Watch | None = None,
     interval: float = INTERVAL,
+    data: DataFolder = DATA_HERE,
 ) -> Record:
     """Do a training on several processes; the laws are those of `execute`.
 
@@ -102,6 +104,7 @@ def execute_on_ranks(
         fresh: Do it anew.
         watch: Told of every epoch.
         interval: Seconds between two checkpoints.
+        data: As for `execute`.
 
     Returns:
         The record.
@@ -110,7 +113,8 @@ def execute_on_ranks(
         Busy: If another living process is working on it.
         NoSuchDevice: If there are not enough devices.
         RankLost: If one of the processes dies.
-        DataFileError: If there are checkpoints and all of them are damaged.
+        DataFileError: If there are checkpoints and all of them are damaged, or the task's files
+            are not as for `execute`.
     """
     devices = rank_devices(device, world)
     with claimed(run, results):
@@ -122,11 +126,16 @@ def execute_on_ranks(
         # Before there are ranks: one process drops what is foreign, and says what is damaged.
         folder = results / run.folder / CHECKPOINTS
         Keeper(folder, run.fingerprint, world=world).newest()
-        return written(run, _launched(run, results, devices, watch, interval), results)
+        return written(run, _launched(run, results, devices, watch, interval, data), results)
 
 
 def _launched(
-    run: Run, results: Path, devices: list[str], watch: Watch | None, interval: float
+    run: Run,
+    results: Path,
+    devices: list[str],
+    watch: Watch | None,
+    interval: float,
+    data: DataFolder,
 ) -> Record:
     """The record that the first rank made."""
     # Modules of torch that take a while to load and that nothing else needs.
@@ -147,7 +156,7 @@ def _launched(
     try:
         with _told(watch) as queue, _our_signals(), _quiet_launcher():
             found = api.elastic_launch(config, _rank)(
-                run, results, devices, torch.get_num_threads(), interval, queue
+                run, results, devices, torch.get_num_threads(), interval, data, queue
             )
     except processes.SignalException as stop:
         signal.raise_signal(stop.sigval)  # the handlers are ours again, and one of them raises
@@ -219,6 +228,7 @@ def _rank(
     devices: list[str],
     threads: int,
     interval: float,
+    data: DataFolder,
     queue: Any,
 ) -> Record:
     """What each process does; the record of the first one counts."""
@@ -235,7 +245,7 @@ def _rank(
     backend = "nccl" if place.type == "cuda" else "gloo"
     torch.distributed.init_process_group(backend, timeout=_PATIENCE)
     watch = queue.put if queue is not None and rank == 0 else None
-    record = measure(run, results, place, watch, interval)
+    record = measure(run, results, place, watch, interval, data)
     torch.distributed.destroy_process_group()
     return record
 

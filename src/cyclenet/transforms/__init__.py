@@ -8,12 +8,13 @@ from cyclenet.transforms.cycles import (
     AddShortestCycleBasis,
 )
 from cyclenet.transforms.lifting import LiftToCliqueComplex, LiftToRingComplex
-from cyclenet.transforms.spectral import AddEigenspaces
+from cyclenet.transforms.spectral import AddEigenspaces, AddLeadingEigenvectors
 
 __all__ = [
     "AddCycleProfiles",
     "AddCycleProjector",
     "AddEigenspaces",
+    "AddLeadingEigenvectors",
     "AddRelevantCycles",
     "AddShortestCycleBasis",
     "CycleTransform",

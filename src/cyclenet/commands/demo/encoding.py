@@ -17,7 +17,7 @@ from cyclenet.datasets.cyclic_points import n_circles
 from cyclenet.datasets.graph import GraphSequence, PackedGraphs, pack_graphs
 from cyclenet.datasets.molecules import molecule_graphs
 from cyclenet.experiments.plain import NotPlain, from_plain
-from cyclenet.runner.checkpoint import replace_file
+from cyclenet.files import write_whole
 from cyclenet.topology import (
     PackedBases,
     PackedProjectors,
@@ -93,7 +93,7 @@ def encode(num_graphs: int, out: Path, meter: Meter) -> Encoded:
         return known
     encoded = _encode(num_graphs, meter)
     content = json.dumps(asdict(encoded), indent=1) + "\n"
-    replace_file(path, content.encode())
+    write_whole(path, content)
     return encoded
 
 

@@ -1,9 +1,12 @@
 """Networks that predict for graphs, and take an encoding as states of their arcs."""
 
 from cyclenet.nn.backbones.backbone import Backbone
+from cyclenet.nn.backbones.basisnet import BasisNetGatedGCN, BasisNetGIN, BasisNetPNA
 from cyclenet.nn.backbones.cwn import CWN
 from cyclenet.nn.backbones.gated_gcn import GatedGCN
 from cyclenet.nn.backbones.message_passing import GAT, GCN, GIN
+from cyclenet.nn.backbones.molecular import MolecularBackbone
+from cyclenet.nn.backbones.molecular_signnet import MolecularSignNet
 from cyclenet.nn.backbones.pna import PNA, mean_log_degree
 from cyclenet.nn.backbones.ppgn import PPGN
 from cyclenet.nn.backbones.product_gin import ProductGIN
@@ -20,6 +23,10 @@ BACKBONES: dict[str, type[Backbone]] = {
     "product_gin": ProductGIN,
     "gated_gcn": GatedGCN,
     "pna": PNA,
+    "molecular_signnet": MolecularSignNet,
+    "basisnet_gin": BasisNetGIN,
+    "basisnet_gated_gcn": BasisNetGatedGCN,
+    "basisnet_pna": BasisNetPNA,
 }
 
 __all__ = [
@@ -31,7 +38,12 @@ __all__ = [
     "PNA",
     "PPGN",
     "Backbone",
+    "BasisNetGIN",
+    "BasisNetGatedGCN",
+    "BasisNetPNA",
     "GatedGCN",
+    "MolecularBackbone",
+    "MolecularSignNet",
     "ProductGIN",
     "SignNet",
     "mean_log_degree",

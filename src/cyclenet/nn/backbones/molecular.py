@@ -67,6 +67,8 @@ class MolecularBackbone(Backbone):
         if edge_channels not in (0, arc_channels):
             self.edge_map = torch.nn.Linear(edge_channels, arc_channels, bias=False)
         self.head = TaperedHead(hidden_channels, out_channels)
+        # What some subclasses know of the places of nodes: from a batch to a row for each node.
+        self.positions: torch.nn.Module | None = None
 
     def forward(
         self, batch: CycleData, edge_states: Float[Tensor, "a e"] | None = None
@@ -123,7 +125,7 @@ class MolecularBackbone(Backbone):
     def first_states(
         self, batch: CycleData, features: Float[Tensor, "n i"]
     ) -> Float[Tensor, "n k"]:
-        """States of the nodes before the first message.
+        """States of the nodes before the first message: those of their types, and positions.
 
         Args:
             batch: The batch that `forward` was given.
@@ -132,7 +134,8 @@ class MolecularBackbone(Backbone):
         Returns:
             One row for each node.
         """
-        return self.node_types(features)
+        states = self.node_types(features)
+        return states if self.positions is None else states + self.positions(batch)
 
     def first_arc_states(
         self, batch: CycleData, edge_states: Float[Tensor, "a e"] | None

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import torch
-from jaxtyping import Float, Int64
+from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 from torch.nn.functional import batch_norm
 
@@ -56,50 +56,121 @@ class RowNorm(torch.nn.BatchNorm1d):
     would become all that a network sees of graphs without features, and it differs between copies
     of a graph; and centred, a constant would be lost, with it the degrees that its sums tell.
 
+    Rows may stand in a table of fixed size, such as one for each node and eigenvector, some places
+    of which are empty. Told which rows exist, it does with them what it does with ragged rows, and
+    leaves zeros in the other places. How many there are is then for the device to know.
+
     Args:
         channels: Width of a row.
+        shift: Whether there is a b. Where a linear map and another normalisation follow, it would
+            never learn.
     """
 
-    def __init__(self, channels: int) -> None:
+    def __init__(self, channels: int, *, shift: bool = True) -> None:
         super().__init__(channels)
+        if not shift:
+            self.register_parameter("bias", None)
 
-    def forward(self, input: Float[Tensor, "r k"]) -> Float[Tensor, "r k"]:
-        """The rows, centred and scaled in each channel."""
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew."""
+        self.reset_running_stats()
+        torch.nn.init.ones_(self.weight)
+        if self.bias is not None:
+            torch.nn.init.zeros_(self.bias)
+
+    def forward(
+        self, input: Float[Tensor, "r *w k"], exists: Bool[Tensor, "r *w"] | None = None
+    ) -> Float[Tensor, "r *w k"]:
+        """The rows, centred and scaled in each channel.
+
+        Args:
+            input: The rows, or tables of them.
+            exists: Which rows there are; all of them if left out.
+
+        Returns:
+            As many rows, those that do not exist zero.
+        """
+        if exists is not None:
+            rows = self._in_tables(input, exists) if self.training else self._by_running(input)
+            return torch.where(exists.unsqueeze(-1), rows, 0.0)
         if not self.training:
-            return super().forward(input)
-        counts = _real_rows
-        if counts is not None:
-            if input.size(0) not in counts:
-                raise ValueError(
-                    f"`input` must have as many rows as one of the units of the filled batch "
-                    f"({sorted(counts)}), but it has {input.size(0)}"
-                )
-            return self._updated(input, counts[input.size(0)])
+            return self._by_running(input)
+        if _real_rows is not None:
+            count = _counted(input.size(0))
+            return self._updated(input, _first(input.size(0), count).unsqueeze(1), count)
         count = input.size(0)
         if num_ranks() > 1:
             count = int(summed_over_ranks(torch.tensor(count, device=input.device)))
         if count < 2:
-            return batch_norm(
-                input, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps
-            )
-        return self._updated(input, input.new_full((), count))
+            return self._by_running(input)
+        return self._updated(input, None, input.new_full((), count))
 
-    def _updated(self, rows: Float[Tensor, "r k"], count: Tensor) -> Float[Tensor, "r k"]:
-        """The rows by statistics over the first of them, `count` on all ranks together."""
+    def _by_running(self, rows: Float[Tensor, "r *w k"]) -> Float[Tensor, "r *w k"]:
+        flat = rows.flatten(0, -2)
+        flat = batch_norm(
+            flat, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps
+        )
+        return flat.view_as(rows)
+
+    def _in_tables(
+        self, rows: Float[Tensor, "r *w k"], exists: Bool[Tensor, "r *w"]
+    ) -> Float[Tensor, "r *w k"]:
+        """The rows by statistics over those that exist, as long as there are two."""
+        real = exists
+        if _real_rows is not None:
+            first = _first(rows.size(0), _counted(rows.size(0)))
+            real = exists & first.view(-1, *[1] * (exists.dim() - 1))
+        count = summed_over_ranks(real.sum().to(rows.dtype))
+        return self._updated(rows, real.unsqueeze(-1), count.clamp(min=2), count > 1)
+
+    def _updated(
+        self,
+        rows: Float[Tensor, "r *w k"],
+        real: Bool[Tensor, "r *v"] | None,
+        count: Tensor,
+        enough: Tensor | None = None,
+    ) -> Float[Tensor, "r *w k"]:
+        """The rows by statistics over the real ones, `count` on all ranks together."""
         assert self.running_mean is not None and self.running_var is not None
         assert self.num_batches_tracked is not None and self.momentum is not None
-        real = (torch.arange(rows.size(0), device=rows.device) < count).unsqueeze(1)
-        rows = torch.where(real, rows, 0.0)  # whatever the others hold, zero times it must be zero
-        mean = summed_over_ranks(rows.sum(0)) / count
-        centred = torch.where(real, rows - mean, 0.0)
-        variance = summed_over_ranks(centred.square().sum(0)) / count
+        over = tuple(range(rows.dim() - 1))
+        if real is not None:  # whatever the others hold, zero times it must be zero
+            rows = torch.where(real, rows, 0.0)
+        mean = summed_over_ranks(rows.sum(over)) / count
+        centred = rows - mean
+        if real is not None:
+            centred = torch.where(real, centred, 0.0)
+        variance = summed_over_ranks(centred.square().sum(over)) / count
         rounding = _ROUNDINGS * torch.finfo(rows.dtype).eps * mean
         varies = variance > rounding.square()
         mean = torch.where(varies, mean, 0.0)
         variance = torch.where(varies, variance, 1.0)
+        unbiased = torch.where(varies, variance * count / (count - 1), 1.0)
+        if enough is not None:
+            mean = torch.where(enough, mean, self.running_mean)
+            variance = torch.where(enough, variance, self.running_var)
+            unbiased = torch.where(enough, unbiased, self.running_var)
         with torch.no_grad():
-            self.num_batches_tracked += 1
+            self.num_batches_tracked += 1 if enough is None else enough
             self.running_mean.lerp_(mean, self.momentum)
-            unbiased = variance * count / (count - 1)
-            self.running_var.lerp_(torch.where(varies, unbiased, 1.0), self.momentum)
-        return torch.addcmul(self.bias, rows - mean, self.weight * (variance + self.eps).rsqrt())
+            self.running_var.lerp_(unbiased, self.momentum)
+        scale = self.weight * (variance + self.eps).rsqrt()
+        if self.bias is None:
+            return (rows - mean) * scale
+        return torch.addcmul(self.bias, rows - mean, scale)
+
+
+def _counted(num_rows: int) -> Int64[Tensor, ""]:
+    """How many rows of a unit of the filled batch are real."""
+    assert _real_rows is not None
+    if num_rows not in _real_rows:
+        raise ValueError(
+            f"`input` must have as many rows as one of the units of the filled batch "
+            f"({sorted(_real_rows)}), but it has {num_rows}"
+        )
+    return _real_rows[num_rows]
+
+
+def _first(num_rows: int, count: Int64[Tensor, ""]) -> Bool[Tensor, " r"]:
+    """Which rows are among the first so many."""
+    return torch.arange(num_rows, device=count.device) < count

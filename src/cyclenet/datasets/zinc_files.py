@@ -1,0 +1,306 @@
+"""ZINC-12k on the disk: the published pickles, and the files they are turned into once.
+
+A pickle runs whatever program it holds, so one is read only if its SHA-256 is known, or on request.
+After that no pickle is opened again: what was in it is kept as plain arrays.
+"""
+
+import hashlib
+import logging
+import os
+import pickle
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from cyclenet.datasets.data_folder import DEFAULT_ROOT
+from cyclenet.datasets.edge_list import integer_rows, read_text
+from cyclenet.datasets.errors import BadArgument, DataFileError
+from cyclenet.datasets.typed_molecules import (
+    OtherFormat,
+    TypedMolecule,
+    TypedMolecules,
+    joined,
+    molecules_to_bytes,
+    pack_molecules,
+    read_molecules,
+)
+from cyclenet.files import write_whole
+
+_log = logging.getLogger(__name__)
+
+Split = Literal["train", "validation", "test"]
+SPLITS: tuple[Split, ...] = get_args(Split)
+
+# What each split is called in the names of the raw files, and by PyTorch Geometric.
+RAW_NAMES: dict[Split, str] = {"train": "train", "validation": "val", "test": "test"}
+
+# SHA-256 of pickles that hold molecules and nothing else. These three were written again from
+# published data and hold the 12,000 molecules of the benchmark only. The originals, which hold all
+# 250,000, could not be had when this was written: whoever downloads them has to trust them.
+KNOWN_PICKLES = {
+    "a4cd2581f3175ed45fafef64f3073e16ae1ab5bee311ebf30a95305b3669f954": "train, 10000 molecules",
+    "b32604b4a249b271459f63920e998191c695921e6411274eef971862fdbd8f09": "validation, 1000",
+    "05f8f15f6ae2624158d627361db032125b15e389284540c4e8344d73cd2bd87b": "test, 1000",
+}
+
+# Where converted files go if the folder of the raw ones cannot be written to.
+CACHE_VARIABLE = "CYCLENET_HOME"
+
+_IF_MISSING = (
+    "put what is missing there, name the folder with --data, or have it fetched: --download (in "
+    "Python download=True)"
+)
+
+
+class RawFiles(NamedTuple):
+    """The two raw files of a split.
+
+    Args:
+        pickle: A list of molecules.
+        index: Which of them make up the benchmark, and in which order.
+    """
+
+    pickle: Path
+    index: Path
+
+
+def zinc_molecules(
+    split: str | None = None, root: str | Path = DEFAULT_ROOT, *, trust_pickle: bool = False
+) -> TypedMolecules:
+    """Molecules of ZINC-12k with their targets, from files that are here.
+
+    The first call turns the raw files of a split into `cyclenet/zinc-SPLIT.safetensors` beside the
+    folder `raw`, or in the folder that the variable CYCLENET_HOME names (``~/.cache/cyclenet`` if
+    it names none) if that cannot be written to. Later calls read this file, as long as the raw
+    files are the ones it was made from or are gone.
+
+    Args:
+        split: ``"train"``, ``"validation"`` (or ``"val"``) or ``"test"``; None for all three, in
+            this order.
+        root: A folder in which ``ZINC/raw`` or ``raw`` holds `train.pickle`, `train.index` and so
+            on, as `torch_geometric.datasets.ZINC` has them.
+        trust_pickle: Whether to open a pickle that nobody knows.
+
+    Returns:
+        The molecules in the order of the benchmark.
+
+    Raises:
+        BadArgument: If there is no such split.
+        DataFileError: If files are missing, damaged, or not to be trusted.
+    """
+    if split is None:
+        return joined([zinc_molecules(each, root, trust_pickle=trust_pickle) for each in SPLITS])
+    split = split_named(split)
+    folder, raw = raw_files(split, root)
+    if not raw.pickle.is_file():
+        return _read_without_raw(split, folder, raw)
+    content = _bytes_of(raw.pickle)
+    about = {
+        "split": split,
+        "pickle": hashlib.sha256(content).hexdigest(),
+        "index": hashlib.sha256(_bytes_of(raw.index, hint=_IF_MISSING)).hexdigest(),
+    }
+    places = [converted_file(split, folder), _place_in_cache(split, about)]
+    for place in places:
+        molecules = _kept(place, about)
+        if molecules is not None:
+            return molecules
+    if not trust_pickle:
+        _check_known(raw.pickle, about["pickle"])
+    molecules = _unpickled(content, raw)
+    _keep(molecules_to_bytes(molecules, about), places)
+    return molecules
+
+
+def sample_molecules() -> TypedMolecules:
+    """The first 64 validation molecules of ZINC-12k with their targets, shipped.
+
+    Returns:
+        The molecules; without their types they are the first 64 of `molecule_graphs`.
+    """
+    name = "zinc-sample.safetensors"
+    return read_molecules(Path(str(files("cyclenet.datasets") / "graphs" / name)))[0]
+
+
+def split_named(name: str) -> Split:
+    """A split by our name or by that of PyTorch Geometric.
+
+    Args:
+        name: What it is called.
+
+    Returns:
+        Our name for it.
+
+    Raises:
+        BadArgument: If there is no such split.
+    """
+    for split in SPLITS:
+        if name in (split, RAW_NAMES[split]):
+            return split
+    raise BadArgument(f"expected one of {', '.join(SPLITS)}, but the split {name!r} came")
+
+
+def raw_files(split: Split, root: str | Path) -> tuple[Path, RawFiles]:
+    """Where the raw files of a split are, or should be.
+
+    Args:
+        split: The split.
+        root: As for `zinc_molecules`.
+
+    Returns:
+        The folder that holds the folder `raw`, and the two files. Where they are in neither place
+        the first one is named.
+    """
+    name = RAW_NAMES[split]
+    folders = [Path(root) / "ZINC", Path(root)]
+    with_raw = (folder for folder in folders if (folder / "raw" / f"{name}.pickle").is_file())
+    converted = (folder for folder in folders if converted_file(split, folder).is_file())
+    folder = [*with_raw, *converted, folders[0]][0]
+    return folder, RawFiles(folder / "raw" / f"{name}.pickle", folder / "raw" / f"{name}.index")
+
+
+def converted_file(split: Split, folder: Path) -> Path:
+    """Where the raw files of a folder go once they are converted.
+
+    Args:
+        split: The split.
+        folder: The folder that holds the folder `raw`.
+
+    Returns:
+        The file, which need not be there.
+    """
+    return folder / "cyclenet" / f"zinc-{split}.safetensors"
+
+
+def _read_without_raw(split: Split, folder: Path, raw: RawFiles) -> TypedMolecules:
+    place = converted_file(split, folder)
+    if not place.is_file():
+        other = folder.parent / "raw"
+        raise DataFileError(
+            f"expected {raw.pickle.name} and {raw.index.name} of ZINC in {raw.pickle.parent} or "
+            f"{other}, but they are in neither",
+            hint=_IF_MISSING,
+        )
+    hint = "delete it, and put the raw files back"
+    molecules, stated = read_molecules(place, hint=hint)
+    if stated.get("split") != split:
+        message = f"expected the split {split}, but it holds {stated.get('split')}"
+        raise DataFileError(message, path=str(place), hint=hint)
+    return molecules
+
+
+def _kept(place: Path, about: Mapping[str, str]) -> TypedMolecules | None:
+    """What a converted file holds, or nothing if there is none or it is out of date."""
+    if not place.is_file():
+        return None
+    try:
+        molecules, stated = read_molecules(place, hint="delete it, and it is made again")
+    except OtherFormat as error:
+        _log.info(f"{error}, so it is made again")
+        return None
+    if stated != about:
+        _log.info(f"{place}: made from other raw files, so it is made again")
+        return None
+    return molecules
+
+
+def _check_known(path: Path, found: str) -> None:
+    if found not in KNOWN_PICKLES:
+        raise DataFileError(
+            "expected a pickle of ZINC whose SHA-256 is known, since a pickle may run any program, "
+            f"but one with {found} came; the original of 250,000 molecules is not known yet either",
+            path=str(path),
+            hint="--trust-pickle (in Python trust_pickle=True), if you know where it comes from",
+        )
+
+
+def _unpickled(content: bytes, raw: RawFiles) -> TypedMolecules:
+    """The molecules that the index file chooses. The bytes are those that were hashed."""
+    try:
+        listed: Any = pickle.loads(content)
+    except Exception as error:  # a pickle may raise anything
+        raise DataFileError(
+            f"cannot be unpickled: {type(error).__name__}: {error}", path=str(raw.pickle)
+        ) from None
+    chosen = _chosen(raw.index)
+    if not isinstance(listed, Sequence):
+        raise DataFileError(
+            f"expected a list of molecules, but a {type(listed).__name__} came",
+            path=str(raw.pickle),
+        )
+    if max(chosen, default=-1) >= len(listed):
+        raise DataFileError(
+            f"expected numbers below {len(listed)}, the molecules of {raw.pickle.name}, but "
+            f"{max(chosen)} came",
+            path=str(raw.index),
+        )
+    molecules, targets = [], []
+    for place in chosen:
+        try:
+            molecule, target = _molecule(listed[place])
+        except (ValueError, TypeError, LookupError, AttributeError, RuntimeError) as error:
+            said = error if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+            raise DataFileError(f"molecule {place}: {said}", path=str(raw.pickle)) from None
+        molecules.append(molecule)
+        targets.append(target)
+    try:
+        return pack_molecules(molecules, np.array(targets, dtype=np.float32))
+    except ValueError as error:
+        raise DataFileError(str(error), path=str(raw.pickle)) from None
+
+
+def _molecule(entry: Any) -> tuple[TypedMolecule, float]:
+    """A molecule and its target from an entry of a raw list; ValueError if it is none."""
+    atoms, matrix = np.asarray(entry["atom_type"]), np.asarray(entry["bond_type"])
+    target = np.asarray(entry["logP_SA_cycle_normalized"])
+    size = atoms.size
+    if atoms.ndim != 1 or matrix.shape != (size, size) or target.size != 1:
+        shapes = f"{atoms.shape}, {matrix.shape} and {target.shape}"
+        raise ValueError(f"expected n atoms, n x n bonds and one target, but {shapes} came")
+    if not all(np.issubdtype(array.dtype, np.integer) for array in (atoms, matrix)):
+        raise ValueError(f"expected whole numbers, but {atoms.dtype} and {matrix.dtype} came")
+    arcs = np.stack(np.nonzero(matrix))
+    return TypedMolecule(atoms, arcs, matrix[arcs[0], arcs[1]]), float(target.reshape(()))
+
+
+def _chosen(path: Path) -> list[int]:
+    text = read_text(path)
+    if not text.strip():
+        return []
+    width = text.strip().count(",") + 1
+    return integer_rows(text, path, widths=(width,)).values[0].tolist()
+
+
+def _bytes_of(path: Path, hint: str | None = None) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        message = f"cannot be read: {error.strerror or error}"
+        raise DataFileError(message, path=str(path), hint=hint) from None
+
+
+def _place_in_cache(split: Split, about: Mapping[str, str]) -> Path:
+    """A file of its own for each pair of raw files: several folders may share the cache."""
+    chosen = os.environ.get(CACHE_VARIABLE)
+    shared = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    folder = Path(chosen) if chosen else Path(shared) / "cyclenet"
+    key = hashlib.sha256(f"{about['pickle']} {about['index']}".encode()).hexdigest()[:16]
+    return folder / "zinc" / key / f"zinc-{split}.safetensors"
+
+
+def _keep(content: bytes, places: Sequence[Path]) -> None:
+    """Write to the first place that can be written to; without one, do without."""
+    for place in places:
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(place, content)
+            return
+        except OSError as error:
+            _log.info(f"{place}: cannot be written: {error.strerror or error}")
+    _log.warning(
+        f"the molecules of {places[0].name} cannot be kept, so the next start reads the pickle "
+        f"again; try: {CACHE_VARIABLE}=FOLDER"
+    )
