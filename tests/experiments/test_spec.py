@@ -19,8 +19,11 @@ RUN = next(experiment().runs())
         {"row": replace(RUN.row, encoder=Part("peoi"))},
         {"row": replace(RUN.row, protocol="paper")},
         {"task": replace(RUN.task, honest=Training(13, 16))},
+        {"row": replace(RUN.row, training={"lr": 0.5})},
+        {"row": replace(RUN.row, training={"schedule": "cosine"})},
+        {"row": replace(RUN.row, training={"average": 0.9})},
     ],
-    ids=["seed", "limit", "backbone", "encoder", "protocol", "settings"],
+    ids=["seed", "limit", "backbone", "encoder", "protocol", "settings", "own", "wave", "mean"],
 )
 def test_what_matters_changes_the_fingerprint(change):
     assert replace(RUN, **change).fingerprint != RUN.fingerprint

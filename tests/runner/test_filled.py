@@ -153,14 +153,15 @@ def test_a_batch_with_a_single_row_of_a_unit_has_no_room():
         store.room([[0], [1]])
 
 
-def test_a_training_of_fixed_shape_is_the_plain_training():
+@pytest.mark.parametrize("more", [{}, {"schedule": "cosine", "average": 0.9, "decoupled": True}])
+def test_a_training_of_fixed_shape_is_the_plain_training(more):
     # Random features: where all of a gradient is rounding, Adam makes a whole step of it.
     items = [AddShortestCycleBasis()(with_features(graph, seed)) for seed in range(4)
              for graph in MIXED]  # fmt: skip
     for seed, item in enumerate(items):
         item.x, item.y = item.x[:, :2], item.x[:, :1].sum(0, keepdim=True) + 0.1 * seed
     sets = Sets(items[:18], items[18:21], items[21:])
-    settings = Training(epochs=4, batch_size=4, clip_norm=1.0, standardise=True)
+    settings = Training(epochs=4, batch_size=4, clip_norm=1.0, standardise=True, **more)
     kind = TASKS["n_circles"]
     fitted = []
     for steps in ("plain", "filled"):
@@ -185,20 +186,21 @@ def test_batches_without_room_are_trained_on_as_they_are():
 
 
 @pytest.mark.gpu
-def test_replayed_steps_are_the_plain_steps():
+@pytest.mark.parametrize("more", [{}, {"schedule": "cosine", "average": 0.9, "decoupled": True}])
+def test_replayed_steps_are_the_plain_steps(more):
     items = [AddShortestCycleBasis(dtype=torch.float64)(with_features(graph, seed))
              for seed in range(4) for graph in MIXED]  # fmt: skip
     for seed, item in enumerate(items):
         item.x, item.y = item.x[:, :2], item.x[:, :1].sum(0, keepdim=True) + 0.1 * seed
     sets = Sets(items[:18], items[18:21], items[21:])
-    settings = Training(epochs=4, batch_size=4, clip_norm=1.0)
+    settings = Training(epochs=4, batch_size=4, clip_norm=1.0, **more)
     losses = []
     for steps in ("plain", "filled", "fused"):
         torch.manual_seed(0)
         model = CycleNet(2, 1, hidden_channels=8, encoder="peoi").double()
         done = fit(model, TASKS["n_circles"], sets, settings, seed=3, device=torch.device("cuda"),
                    steps=steps)  # fmt: skip
-        losses.append(done.curve.train_loss)
+        losses.append([*done.curve.train_loss, *done.curve.test_loss])
     plain, filled, fused = losses
     torch.testing.assert_close(filled, plain, rtol=1e-5, atol=0)
     torch.testing.assert_close(fused, plain, rtol=1e-5, atol=0)

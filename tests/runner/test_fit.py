@@ -7,12 +7,16 @@ import pytest
 import torch
 from bad_input import refused
 from tiny_runs import CPU, KIND, SETTINGS, Probe, sets
-from torch.optim.optimizer import register_optimizer_step_pre_hook
+from torch.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
 
 from cyclenet.runner.checkpoint import Keeper
 from cyclenet.runner.fit import TrainingFailed, fit
 
 PAPER = replace(SETTINGS, lr_watches="train_batch", select_on="test", select_by="metric")
+AVERAGED = replace(SETTINGS, average=0.9, schedule="cosine", warmup=2, decoupled=True)
 
 
 def fitted(items=None, settings=SETTINGS, *, seed=0, model=None, kind=KIND, **options):
@@ -188,7 +192,7 @@ class Interrupted(BaseException):
 
 
 @pytest.mark.parametrize("stops", [(1,), (2, 3, 4)])
-@pytest.mark.parametrize("settings", [SETTINGS, replace(PAPER, lr_patience=1)])
+@pytest.mark.parametrize("settings", [SETTINGS, replace(PAPER, lr_patience=1), AVERAGED])
 def test_an_interrupted_training_ends_with_the_same_weights(tmp_path, stops, settings):
     expected, weights = fitted(settings=settings)
     for stop in stops:
@@ -208,6 +212,60 @@ def test_an_interrupted_training_ends_with_the_same_weights(tmp_path, stops, set
     assert (result.value, result.chosen_epoch) == (expected.value, expected.chosen_epoch)
     assert result.seconds_before > 0
     assert_same_weights(weights, same)
+
+
+def test_a_wave_rises_falls_and_ends_at_the_lowest_rate():
+    settings = replace(SETTINGS, schedule="cosine", epochs=22, warmup=2, lr=0.1, min_lr=0.01)
+    rates = fitted(settings=settings)[0].curve.lr
+    assert rates[:3] == pytest.approx((0.1 / 3, 0.2 / 3, 0.1))
+    assert list(rates[2:]) == sorted(rates[2:], reverse=True)
+    assert rates[12] == pytest.approx(0.055) and 0.01 < rates[-1] < 0.011
+
+
+def test_a_wave_watches_no_loss():
+    settings = replace(SETTINGS, schedule="cosine", lr_patience=0, epochs=6)
+    one = fitted(settings=settings)[0].curve
+    other = fitted(settings=replace(settings, lr_factor=0.1))[0].curve
+    assert one.lr == other.lr and one.train_loss == other.train_loss
+
+
+def test_weights_decay_by_themselves_only_where_it_is_asked_for():
+    """Without a gradient Adam with its own decay goes by the sign, AdamW in proportion."""
+    settings = replace(SETTINGS, epochs=1, lr=0.1, weight_decay=0.5, decoupled=True)
+    model = Probe()
+    model.idle = torch.nn.Parameter(torch.tensor([4.0, -2.0]))
+    items = sets()
+    steps = math.ceil(len(items.train) / settings.batch_size)
+
+    def forward(batch, plain=model.forward):
+        return plain(batch) + 0 * model.idle.sum()
+
+    model.forward = forward
+    _, weights = fitted(items, settings, model=model)
+    torch.testing.assert_close(weights["idle"], torch.tensor([4.0, -2.0]) * 0.95**steps)
+
+
+def test_a_running_mean_is_what_its_formula_says():
+    settings = replace(SETTINGS, epochs=3, average=0.5)
+    seen = []
+    hook = register_optimizer_step_post_hook(
+        lambda optimiser, *_: seen.append([w.detach().clone() for w in weights_of(optimiser)])
+    )
+    try:
+        result, weights = fitted(settings=replace(settings, lr=0.05), model=Probe(seed=3))
+    finally:
+        hook.remove()
+    per_epoch = len(seen) // 3
+    means = [w.detach().clone() for w in Probe(seed=3).parameters()]
+    for step, current in enumerate(seen[: per_epoch * result.chosen_epoch], start=1):
+        kept = min(0.5, (1 + step) / (10 + step))
+        means = [kept * m + (1 - kept) * w for m, w in zip(means, current, strict=True)]
+    for mean, found in zip(means, weights.values(), strict=True):
+        torch.testing.assert_close(found, mean)
+
+
+def weights_of(optimiser):
+    return optimiser.param_groups[0]["params"]
 
 
 def test_a_training_that_was_over_is_only_evaluated(tmp_path):

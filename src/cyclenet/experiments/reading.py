@@ -44,6 +44,9 @@ FILE_KEYS = (*FILE_WORDS, "task", "row", "claim", "timing")
 
 PARTS = {"backbone": BACKBONE_NAMES, "encoder": ENCODER_NAMES, "baseline": BASELINE_NAMES}
 
+# A mean that forgets nothing would keep the first weights.
+_LONGEST_AVERAGE = 0.99999
+
 # What may be looked at. Most published sets have no validation graphs.
 _HONEST = {"lr_watches": ("validation",), "select_on": ("validation",)}
 _WITHOUT_VALIDATION = {"lr_watches": ("test", "train_batch"), "select_on": ("test", "last")}
@@ -273,8 +276,9 @@ def _check_settings(settings: Training | Separation, protocol: str, task: str) -
     for key in ("lr", "lr_factor"):
         _require_range(settings, key, above=0.0)
     _require_range(settings, "lr_factor", most=1.0)
-    for key in ("weight_decay", "lr_patience", "min_lr", "clip_norm"):
+    for key in ("weight_decay", "lr_patience", "min_lr", "clip_norm", "warmup", "average"):
         _require_range(settings, key, least=0)
+    _require_range(settings, "average", most=_LONGEST_AVERAGE)
     allowed = _AS_PUBLISHED if task in VALIDATED_NAMES else _WITHOUT_VALIDATION
     for key, choices in (_HONEST if protocol == "honest" else allowed).items():
         if getattr(settings, key) not in choices:

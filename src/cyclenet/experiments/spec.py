@@ -8,8 +8,11 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
+
+# Settings of a training that came later than the first records.
+ADDED_SETTINGS = ("schedule", "warmup", "decoupled", "average")
 
 Protocol = Literal["honest", "paper"]
 Option = str | int | float | bool
@@ -51,6 +54,12 @@ class Training:
         clip_norm: Norm that gradients are clipped to; 0 leaves them alone.
         standardise: Train on targets minus their mean over their deviation, both of the training
             set. Losses and metrics are always those of the targets as they are.
+        schedule: ``"plateau"`` lowers the learning rate when `lr_watches` stands still;
+            ``"cosine"`` lowers it to `min_lr` along half a wave, whatever happens.
+        warmup: Epochs in which the learning rate first rises, for ``"cosine"``.
+        decoupled: Let weights decay by themselves and not through the moments (AdamW).
+        average: Judge a running mean of the weights in place of the weights: how much of it a
+            step leaves, such as 0.999; 0 judges the weights.
     """
 
     epochs: int
@@ -65,6 +74,10 @@ class Training:
     select_by: Literal["loss", "metric"] = "loss"
     clip_norm: float = 0.0
     standardise: bool = False
+    schedule: Literal["plateau", "cosine"] = "plateau"
+    warmup: int = 0
+    decoupled: bool = False
+    average: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,13 +263,20 @@ class Run:
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """Everything the outcome depends on, as plain values: labels and printed numbers do not."""
-        row = self.row
+        """Everything the outcome depends on, as plain values: labels and printed numbers do not.
+
+        Settings that there were not from the start are left out where they change nothing, so
+        that records from before still answer.
+        """
+        row, settings = self.row, self.settings
+        usual = {one.name: one.default for one in fields(settings) if one.name in ADDED_SETTINGS}
+        given = {key: value for key, value in asdict(settings).items()
+                 if key not in usual or value != usual[key]}  # fmt: skip
         parts = {"backbone": row.backbone, "encoder": row.encoder, "baseline": row.baseline}
         return {
             "task": self.task.name,
             "protocol": row.protocol,
-            "settings": asdict(self.settings),
+            "settings": given,
             "seed": self.seed,
             "limit": self.limit,
             **{key: None if part is None else asdict(part) for key, part in parts.items()},

@@ -1,5 +1,6 @@
 """The training loop: an epoch, a look at the validation graphs, and again; at last the test."""
 
+import copy
 import math
 import statistics
 import time
@@ -274,7 +275,8 @@ class _Training:
         self.test = _LookedAt(sets.test, looked_at, device, ranks, self.replays)
         self.scale = _Scale.of(kind, settings, _targets(sets.train).to(device))
         self.weights = [weight for weight in model.parameters() if weight.requires_grad]
-        self.optimiser = torch.optim.Adam(
+        adam = torch.optim.AdamW if settings.decoupled else torch.optim.Adam
+        self.optimiser = adam(
             self.weights,
             lr=self._as_lr(settings.lr),
             weight_decay=settings.weight_decay,
@@ -287,6 +289,7 @@ class _Training:
             patience=settings.lr_patience,
             min_lr=0.0 if self._ends_at_min_lr else settings.min_lr,
         )
+        self.mean = _RunningMean(model, settings.average) if settings.average else None
         self.course = _Course()
         self.started, self.spent_before = time.perf_counter(), 0.0
         self.last: Tensors = {}
@@ -309,11 +312,16 @@ class _Training:
     @property
     def _ends_at_min_lr(self) -> bool:
         """The published synthetic trainings stay at the lowest learning rate, the others end."""
-        return self.settings.lr_watches == "validation"
+        return self.settings.schedule == "plateau" and self.settings.lr_watches == "validation"
 
     @property
     def _lr(self) -> float:
         return float(self.optimiser.param_groups[0]["lr"])
+
+    @property
+    def _judged(self) -> torch.nn.Module:
+        """The network with the weights that are evaluated."""
+        return self.model if self.mean is None else self.mean.model
 
     def is_over(self) -> bool:
         """After the last epoch, or when the learning rate has come down to its end."""
@@ -322,6 +330,8 @@ class _Training:
 
     def run_epoch(self) -> None:
         """Train on every graph once, then look at the others."""
+        if self.settings.schedule == "cosine":
+            self._set_lr(_on_wave(self.settings, self.course.epochs))
         course, epoch, lr = self.course, self.course.epochs, self._lr
         started = time.perf_counter()
         batches = self._batches(epoch)
@@ -371,6 +381,8 @@ class _Training:
             "plateau": {k: v for k, v in self.plateau.state_dict().items() if k != "_last_lr"},
             "lr": self._lr,
         }
+        if self.mean is not None:
+            moments |= {f"mean.{name}": value for name, value in self.mean.state().items()}
         step = self.course.epochs * len(self._batches(0))
         return Snapshot(step, state, self.last, self.best, cloned(moments))
 
@@ -390,7 +402,10 @@ class _Training:
         values: dict[int, dict[str, Tensor]] = {}
         for key, value in snapshot.optim.items():
             index, _, name = key.partition(".")
-            values.setdefault(int(index), {})[name] = value
+            if index == "mean" and self.mean is not None:
+                self.mean.state()[name].copy_(value)
+            else:
+                values.setdefault(int(index), {})[name] = value
         groups = self.optimiser.state_dict()["param_groups"]
         groups[0]["lr"] = self._as_lr(snapshot.state["lr"])
         self.optimiser.load_state_dict({"state": values, "param_groups": groups})
@@ -398,7 +413,8 @@ class _Training:
     def result(self) -> Fitted:
         """Evaluate the weights of the chosen epoch."""
         course = self.course
-        self.model.load_state_dict(self.best)
+        for model in (self.model, self._judged):
+            model.load_state_dict(self.best)
         value = self._look(self.test)[1]
         best = max if self.kind.higher_is_better else min
         details: dict[str, float | int | str | None] = {
@@ -447,11 +463,20 @@ class _Training:
         if self.settings.clip_norm:
             torch.nn.utils.clip_grad_norm_(self.weights, self.settings.clip_norm)
         self.optimiser.step()
+        if self.mean is not None:
+            self.mean.take_in()
         return loss.detach()
 
     @property
     def _watches_batches(self) -> bool:
-        return self.settings.lr_watches == "train_batch"
+        return self.settings.schedule == "plateau" and self.settings.lr_watches == "train_batch"
+
+    def _set_lr(self, lr: float) -> None:
+        group = self.optimiser.param_groups[0]
+        if isinstance(group["lr"], Tensor):
+            group["lr"].fill_(lr)
+        else:
+            group["lr"] = lr
 
     def _plateau_step(self, loss: Tensor) -> None:
         self.plateau.step(float(loss))
@@ -462,12 +487,14 @@ class _Training:
         yield from self.model.buffers()
         for moments in self.optimiser.state.values():
             yield from moments.values()
+        if self.mean is not None:
+            yield from self.mean.changed()
 
     def _look(self, graphs: _LookedAt) -> tuple[float, float]:
         """Loss and metric on graphs that are not trained on."""
         if not graphs.size:
             return math.nan, math.nan
-        prediction = graphs.predictions(self.model, self.scale)
+        prediction = graphs.predictions(self._judged, self.scale)
         loss = loss_of(self.kind, prediction, graphs.target)
         return float(loss), metric_of(self.kind, prediction, graphs.target)
 
@@ -500,12 +527,16 @@ class _Training:
         score = losses[-1]
         if self.settings.select_by == "metric":
             score = -metrics[-1] if self.kind.higher_is_better else metrics[-1]
-        self.last = cloned(self.model.state_dict())
+        self.last = judged = cloned(self.model.state_dict())
+        if self.mean is not None:
+            judged = cloned(self.mean.model.state_dict())
         if self.settings.select_on == "last" or score < course.best_score:
-            course.best_score, course.best_epoch, self.best = score, course.epochs, self.last
+            course.best_score, course.best_epoch, self.best = score, course.epochs, judged
 
     def _lower_lr(self) -> None:
         """Let the schedule see the loss that it watches, unless it has seen every batch."""
+        if self.settings.schedule == "cosine":
+            return
         if self.settings.lr_watches == "validation":
             self.plateau.step(self.course.validation_loss[-1])
         elif self.settings.lr_watches == "test":
@@ -522,6 +553,50 @@ def _check(sets: Sets, settings: Training) -> None:
     for name, items in zip(sets._fields, sets, strict=True):
         if not items and (name != "validation" or "validation" in asked):
             raise ValueError(f"`sets` must have {name} graphs, but there are none")
+
+
+class _RunningMean:
+    r"""A copy of a network whose weights are a running mean of its weights.
+
+    After step t of the network, $\bar w \leftarrow d \bar w + (1 - d) w$ with
+    $d = \min(\delta, (1 + t)/(10 + t))$: the first weights, which mean nothing, are soon forgotten.
+    The running statistics of normalisations are averaged the same way.
+    """
+
+    def __init__(self, model: torch.nn.Module, memory: float) -> None:
+        self.model = copy.deepcopy(model).requires_grad_(False).eval()
+        self._memory = memory
+        pairs = zip(self.model.state_dict().values(), model.state_dict().values(), strict=True)
+        pairs = [pair for pair in pairs if pair[0].is_floating_point()]
+        self._means, self._weights = [mean for mean, _ in pairs], [weight for _, weight in pairs]
+        # In the type of the weights, or the GPU would take their tensors one by one.
+        self._steps = torch.zeros_like(self._means[0].flatten()[0])
+
+    def state(self) -> dict[str, Tensor]:
+        """What a checkpoint keeps, by name."""
+        return {**self.model.state_dict(), "steps": self._steps}
+
+    def changed(self) -> Iterator[Tensor]:
+        """All tensors that a step changes."""
+        yield from self.model.parameters()
+        yield from self.model.buffers()
+        yield self._steps
+
+    @torch.no_grad()
+    def take_in(self) -> None:
+        """One step more; the device is asked for nothing."""
+        self._steps += 1
+        kept = ((1 + self._steps) / (10 + self._steps)).clamp(max=self._memory)
+        torch._foreach_mul_(self._means, kept)
+        torch._foreach_add_(self._means, torch._foreach_mul(self._weights, 1 - kept))
+
+
+def _on_wave(settings: Training, epoch: int) -> float:
+    """The learning rate of an epoch, counted from 0: up along a line, then down half a wave."""
+    if epoch < settings.warmup:
+        return settings.lr * (epoch + 1) / (settings.warmup + 1)
+    share = (epoch - settings.warmup) / max(settings.epochs - settings.warmup, 1)
+    return settings.min_lr + (settings.lr - settings.min_lr) * (1 + math.cos(math.pi * share)) / 2
 
 
 def _suited_steps(
