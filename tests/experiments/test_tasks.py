@@ -1,5 +1,7 @@
 """The graphs of the tasks: how many, how drawn, how stored; and losses and metrics."""
 
+from dataclasses import replace
+
 import networkx as nx
 import pytest
 import torch
@@ -10,7 +12,7 @@ from cyclenet.datasets.data_folder import DATA_HERE
 from cyclenet.datasets.zinc import zinc_sample
 from cyclenet.experiments import tasks
 from cyclenet.experiments.names import SEPARATION_NAMES, TRAINING_NAMES
-from cyclenet.experiments.tasks import TASKS, loss_of, metric_of
+from cyclenet.experiments.tasks import TASKS, TaskKind, loss_of, metric_of
 
 CFI = TASKS["3-cfi"]
 SIZES = {"3-cfi": {"honest": (120, 40, 40), "paper": (160, 0, 40)}}
@@ -139,3 +141,29 @@ def test_a_logit_above_zero_is_a_yes():
     assert metric_of(CFI, torch.tensor([[0.1], [-0.1], [-2.0], [0.3]]), target) == 0.5
     assert metric_of(TASKS["n_circles"], target + 2, target) == 2.0
     assert metric_of(TASKS["circle_extents"], target + 2, target) == 4.0
+
+
+CLASSES = TaskKind(
+    "one of three", loss="ce", metric="accuracy", higher_is_better=True,
+    in_channels=1, edge_channels=0, out_channels=3,
+)  # fmt: skip
+EDGES = replace(TASKS["circle_extents"], out_channels=1, of_edges=True)
+
+
+def test_a_class_is_the_largest_of_its_logits():
+    logits = torch.tensor([[2.0, 1.0, 0.0], [0.0, 0.1, 0.2], [0.0, 9.0, 0.0]])
+    target = torch.tensor([[0.0], [2.0], [0.0]])
+    assert metric_of(CLASSES, logits, target) == pytest.approx(2 / 3)
+    expected = torch.nn.functional.cross_entropy(logits, target[:, 0].long())
+    torch.testing.assert_close(loss_of(CLASSES, logits, target), expected)
+    weight = torch.tensor([1.0, 1.0, 0.0])
+    part = loss_of(CLASSES, logits[:2], target[:2])
+    torch.testing.assert_close(loss_of(CLASSES, logits, target, weight), part)
+
+
+def test_the_metric_of_edges_counts_every_graph_alike():
+    target = torch.zeros(5, 1)
+    prediction = torch.tensor([[1.0], [1.0], [1.0], [1.0], [3.0]])
+    graph = torch.tensor([0, 0, 0, 0, 2])  # the second graph has no edges
+    assert metric_of(EDGES, prediction, target, graph) == pytest.approx((1 + 9) / 2)
+    assert float(loss_of(EDGES, prediction, target)) == pytest.approx((4 + 9) / 5)

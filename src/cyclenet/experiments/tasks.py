@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int64
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits, one_hot
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, one_hot
 from torch_geometric.data import Data
 
 from cyclenet.datasets.as_data import Directions, graph_data, point_data
@@ -67,25 +67,30 @@ class TaskKind:
 
     Args:
         about: One line for a list of names.
-        loss: ``"bce"`` (on logits), ``"mse"`` or ``"l1"``.
+        loss: ``"bce"`` and ``"ce"`` on logits of one label or of several classes, ``"mse"`` or
+            ``"l1"``.
         metric: ``"accuracy"``, ``"MAE"``, ``"MSE"``, or ``"separated"``, the share of pairs of
             graphs that are told apart without training.
         higher_is_better: Direction of the metric.
         in_channels: Width of the node features.
         edge_channels: Width of the attributes of arcs.
-        out_channels: Numbers predicted for each graph.
+        out_channels: Numbers predicted for each graph, or for each edge.
+        of_edges: Whether there is a row of predictions and targets for each undirected edge of a
+            graph, and not one for the graph. Losses are then means over all edges of a batch, and
+            metrics means over graphs of the mean over their edges.
         splits: From a protocol and a seed to the graphs, where they are drawn; else None.
         stored: The graphs, where they are read from files; else None.
         family: The graphs to tell apart, where nothing is trained; else None.
     """
 
     about: str
-    loss: Literal["bce", "mse", "l1"]
+    loss: Literal["bce", "ce", "mse", "l1"]
     metric: Literal["accuracy", "MAE", "MSE", "separated"]
     higher_is_better: bool
     in_channels: int
     edge_channels: int
     out_channels: int
+    of_edges: bool = False
     splits: Callable[[Protocol, int], Splits] | None = None
     stored: Stored | None = None
     family: Callable[[], Sequence[Graph]] | None = None
@@ -94,25 +99,28 @@ class TaskKind:
 def loss_of(
     kind: TaskKind,
     prediction: Float[Tensor, "b t"],
-    target: Float[Tensor, "b t"],
+    target: Float[Tensor, "b u"],
     weight: Float[Tensor, " b"] | None = None,
 ) -> Float[Tensor, ""]:
     r"""The loss of a batch: $\sum_i w_i \ell_i / \sum_i w_i$.
 
-    $\ell_i$ is the mean over the outputs of graph i. So graphs of weight 0 count for nothing, and
-    the losses of parts of a batch, each times its total weight, sum to that of the whole.
+    $\ell_i$ is the mean over the outputs of row i, which is a graph or an edge. So rows of weight
+    0 count for nothing, and the losses of parts of a batch, each times its total weight, sum to
+    that of the whole.
 
     Args:
         kind: The task.
         prediction: What the network says.
-        target: What is true.
-        weight: Weight of each graph; all the same if left out.
+        target: What is true; for ``"ce"`` the number of the class, in one column.
+        weight: Weight of each row; all the same if left out.
 
     Returns:
         A scalar with a gradient.
     """
     if kind.loss == "bce":
         each = binary_cross_entropy_with_logits(prediction, target, reduction="none")
+    elif kind.loss == "ce":
+        each = cross_entropy(prediction, target[:, 0].long(), reduction="none").unsqueeze(1)
     else:
         difference = prediction - target
         each = difference.square() if kind.loss == "mse" else difference.abs()
@@ -122,7 +130,10 @@ def loss_of(
 
 
 def metric_of(
-    kind: TaskKind, prediction: Float[Tensor, "b t"], target: Float[Tensor, "b t"]
+    kind: TaskKind,
+    prediction: Float[Tensor, "b t"],
+    target: Float[Tensor, "b u"],
+    graph: Int64[Tensor, " b"] | None = None,
 ) -> float:
     """The metric over all graphs of a set.
 
@@ -130,18 +141,26 @@ def metric_of(
 
     Args:
         kind: A task that is trained for.
-        prediction: What the network says of every graph.
+        prediction: What the network says of every graph, or of every edge.
         target: What is true.
+        graph: The graph of each row, for edges.
 
     Returns:
         The share of right answers, or a mean error.
     """
-    if kind.metric == "accuracy":
+    if kind.loss == "ce":
+        each = (prediction.argmax(dim=1, keepdim=True) == target).to(torch.float64)
+    elif kind.metric == "accuracy":
         each = ((prediction > 0) == (target > 0.5)).to(torch.float64)
     else:
         difference = (prediction - target).to(torch.float64)
         each = difference.abs() if kind.metric == "MAE" else difference.square()
-    return float(each.mean())
+    if graph is None:
+        return float(each.mean())
+    rows = each.mean(dim=1)
+    sizes = torch.bincount(graph)
+    sums = rows.new_zeros(sizes.size(0)).index_add(0, graph, rows)
+    return float((sums / sizes)[sizes > 0].mean())
 
 
 def separation_data(graph: Graph, protocol: Protocol) -> Data:

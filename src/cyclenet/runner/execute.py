@@ -327,8 +327,12 @@ def _baseline(run: Run, splits: Splits, kind: TaskKind) -> Found:
     assert run.row.baseline is not None
     rule = BASELINES[run.row.baseline.name](kind, splits.train, **run.row.baseline.options)
     target = torch.cat([item.y for item in splits.test])  # pyright: ignore[reportArgumentType]
+    graph = None
+    if kind.of_edges:
+        sizes = torch.tensor([item.y.size(0) for item in splits.test])  # pyright: ignore
+        graph = torch.arange(len(sizes)).repeat_interleave(sizes)
     return {
-        "value": metric_of(kind, rule(splits.test), target),
+        "value": metric_of(kind, rule(splits.test), target, graph),
         "copies": _copies_told_apart(rule, splits.test, run.seed),
     }
 
@@ -362,9 +366,14 @@ def _sizes(model: torch.nn.Module) -> Found:
 
 def _copies_told_apart(
     predict: Callable[[Sequence[Data]], Tensor], graphs: Sequence[Data], seed: int
-) -> Copies:
-    """How many copies of a few graphs, under other names, get another prediction."""
+) -> Copies | None:
+    """How many copies of a few graphs, under other names, get another prediction.
+
+    None for complexes, whose faces we cannot rename, and which tell something of every edge.
+    """
     graphs = graphs[:_COPIED_GRAPHS]
+    if any("edges" in graph for graph in graphs):
+        return None
     rng = np.random.default_rng((seed, _COPIES))
     base, separated = predict(graphs), 0
     for _ in range(_COPIES):

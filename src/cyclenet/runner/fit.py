@@ -6,7 +6,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -212,6 +212,7 @@ class _LookedAt:
 
     def __init__(
         self,
+        kind: TaskKind,
         items: Sequence[CycleData],
         batch_size: int,
         device: torch.device,
@@ -220,16 +221,16 @@ class _LookedAt:
     ) -> None:
         self.size = len(items)
         self.target = _targets(items).to(device) if items else torch.zeros(0, 1)
-        self._ranks = ranks
-        self._batches: list[tuple[int, CycleData]] = []
+        ends = np.cumsum([0, *_num_rows(items)])
+        owner = torch.arange(len(items)).repeat_interleave(torch.from_numpy(np.diff(ends)))
+        self.graph = owner.to(device) if kind.of_edges else None
+        self._out_channels, self._ranks = kind.out_channels, ranks
+        self._batches: list[tuple[int, Any]] = []
         if items:
             store = GraphStore(items, device)
-            starts = range(0, len(items), batch_size)[ranks.rank :: ranks.world]
-            ends = [min(start + batch_size, len(items)) for start in starts]
-            self._batches = [
-                (start, store.take(range(start, end)))
-                for start, end in zip(starts, ends, strict=True)
-            ]
+            for start in range(0, len(items), batch_size)[ranks.rank :: ranks.world]:
+                ids = range(start, min(start + batch_size, len(items)))
+                self._batches.append((int(ends[start]), store.take(ids)))
         self._replays = replays
         self._recorded: Recorded | None = None
 
@@ -244,9 +245,9 @@ class _LookedAt:
 
     @torch.inference_mode()
     def _predicted(self, model: torch.nn.Module, scale: _Scale) -> Float[Tensor, "b t"]:
-        found = torch.zeros_like(self.target)
+        found = self.target.new_zeros(self.target.size(0), self._out_channels)
         for start, batch in self._batches:
-            found[start : start + batch.num_joined] = scale.predicted(model, batch)
+            found[start : start + batch.y.size(0)] = scale.predicted(model, batch)
         return self._ranks.total(found)
 
 
@@ -268,11 +269,12 @@ class _Training:
         self.model = model.to(device)
         self.kind, self.settings, self.seed, self.ranks = kind, settings, seed, ranks
         self.train = GraphStore(sets.train, device)
+        self.num_rows = np.array(_num_rows(sets.train))
         looked_at = settings.batch_size * _LOOKED_AT
         # What a GPU replays reads the learning rate there.
         self.replays = steps != "plain" and device.type == "cuda"
-        self.validation = _LookedAt(sets.validation, looked_at, device, ranks, self.replays)
-        self.test = _LookedAt(sets.test, looked_at, device, ranks, self.replays)
+        self.validation = _LookedAt(kind, sets.validation, looked_at, device, ranks, self.replays)
+        self.test = _LookedAt(kind, sets.test, looked_at, device, ranks, self.replays)
         self.scale = _Scale.of(kind, settings, _targets(sets.train).to(device))
         self.weights = [weight for weight in model.parameters() if weight.requires_grad]
         adam = torch.optim.AdamW if settings.decoupled else torch.optim.Adam
@@ -347,7 +349,7 @@ class _Training:
         self._check_finite(listed, validation[0] if self.validation.size else test[0], batches)
         course.lr.append(lr)
         course.seconds.append(seconds)
-        sizes = [len(ids) for ids in batches]
+        sizes = [self.num_rows[ids].sum() for ids in batches]
         course.train_loss.append(float(np.average(listed, weights=sizes)))
         if self.validation.size:
             course.validation_loss.append(validation[0])
@@ -441,7 +443,7 @@ class _Training:
         prediction = self.scale.predicted(self.model, batch)
         # A rank without a graph still takes part in what ranks do together.
         loss = loss_of(self.kind, prediction, batch.y) if len(mine) else prediction.sum()
-        loss = self._update(loss * (len(mine) / len(ids)))
+        loss = self._update(loss * (self.num_rows[mine].sum() / self.num_rows[ids].sum()))
         if self._watches_batches:
             self._plateau_step(self.ranks.total(loss.clone()))
         return loss
@@ -450,10 +452,13 @@ class _Training:
         """The same step on a batch of fixed size."""
         with real_rows(filled.real):
             prediction = self.scale.predicted(self.network, filled.batch)
-        slots = filled.held.size(0)
-        weight = filled.held.to(prediction.dtype)
-        target = filled.batch.y[:slots]
-        return self._update(loss_of(self.kind, prediction[:slots], target, weight))
+        weight, target = filled.held.to(prediction.dtype), filled.batch.y
+        if self.kind.of_edges:
+            weight = torch.cat((weight, weight.new_zeros(1)))  # that of the filler
+            weight = weight.index_select(0, filled.batch.graph_of("edges"))
+        else:
+            prediction, target = prediction[:-1], target[:-1]
+        return self._update(loss_of(self.kind, prediction, target, weight))
 
     def _update(self, loss: Float[Tensor, ""]) -> Float[Tensor, ""]:
         """Change the weights by the gradient of a loss; returns the loss without its graph."""
@@ -496,7 +501,7 @@ class _Training:
             return math.nan, math.nan
         prediction = graphs.predictions(self._judged, self.scale)
         loss = loss_of(self.kind, prediction, graphs.target)
-        return float(loss), metric_of(self.kind, prediction, graphs.target)
+        return float(loss), metric_of(self.kind, prediction, graphs.target, graphs.graph)
 
     def _check_finite(
         self, losses: Sequence[float], looked_at: float, batches: Sequence[np.ndarray]
@@ -587,8 +592,9 @@ class _RunningMean:
         """One step more; the device is asked for nothing."""
         self._steps += 1
         kept = ((1 + self._steps) / (10 + self._steps)).clamp(max=self._memory)
-        torch._foreach_mul_(self._means, kept)
-        torch._foreach_add_(self._means, torch._foreach_mul(self._weights, 1 - kept))
+        foreach: Any = torch  # a few operations for all tensors; not in the types of torch
+        foreach._foreach_mul_(self._means, kept)
+        foreach._foreach_add_(self._means, foreach._foreach_mul(self._weights, 1 - kept))
 
 
 def _on_wave(settings: Training, epoch: int) -> float:
@@ -612,6 +618,11 @@ def _suited_steps(
 
 def _targets(items: Sequence[CycleData]) -> Float[Tensor, "b t"]:
     return torch.cat([item.y for item in items])  # pyright: ignore[reportArgumentType]
+
+
+def _num_rows(items: Sequence[CycleData]) -> list[int]:
+    """How many rows of targets each graph has."""
+    return [item.y.size(0) for item in items]  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _random(*key: int) -> np.random.Generator:
