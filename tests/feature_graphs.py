@@ -11,7 +11,12 @@ from torch import Tensor
 from torch_geometric.data import Batch
 
 from cyclenet import AddEigenspaces, CycleData
-from cyclenet.transforms import AddLeadingEigenvectors, LiftToRingComplex
+from cyclenet.transforms import (
+    AddLaplacianBounds,
+    AddLeadingEigenvectors,
+    LiftToCliqueComplex,
+    LiftToRingComplex,
+)
 
 IN_CHANNELS = 3
 EDGE_CHANNELS = 2
@@ -35,7 +40,7 @@ def drawn(max_nodes: int = 7) -> st.SearchStrategy[Graph]:
 def with_features(graph: Graph, seed: int = 0, *, eigenvectors: bool = True) -> CycleData:
     """A graph in both directions with features `x`, states of its arcs in `s`, in float64.
 
-    Its rings up to 6 are faces.
+    Its rings up to 6 are faces, and it has flows in `edge_features`.
     """
     edges, num_nodes = graph
     generator = torch.Generator().manual_seed(seed)
@@ -47,6 +52,8 @@ def with_features(graph: Graph, seed: int = 0, *, eigenvectors: bool = True) -> 
         num_nodes=num_nodes,
     )
     data = LiftToRingComplex()(data)
+    flows = data.edges.size(1), IN_CHANNELS
+    data.edge_features = torch.randn(flows, generator=generator, dtype=torch.float64)
     if not eigenvectors:
         return data
     leading = AddLeadingEigenvectors(count=NUM_VECTORS, dtype=torch.float64)
@@ -70,10 +77,17 @@ def batch_of(several: Sequence[Graph], seed: int = 0) -> CycleData:
     return Batch.from_data_list([with_features(g, seed + i) for i, g in enumerate(several)])
 
 
+def with_triangles(data: CycleData) -> CycleData:
+    """The same graphs with their triangles as faces, and the bounds of their Laplacians."""
+    if isinstance(data, Batch):
+        return Batch.from_data_list([with_triangles(one) for one in data.to_data_list()])
+    return AddLaplacianBounds(dtype=torch.float64)(LiftToCliqueComplex()(data))
+
+
 def relabelled_data(data: CycleData, names: Tensor, order: Tensor) -> CycleData:
     """Node v becomes `names[v]`, arc `order[i]` comes i-th, and eigenvectors come along.
 
-    Faces are found anew: they belong to the graph.
+    Faces are found anew: they belong to the graph. Flows keep their directions.
     """
     back = names.argsort()
     moved = CycleData(
@@ -87,4 +101,8 @@ def relabelled_data(data: CycleData, names: Tensor, order: Tensor) -> CycleData:
     moved.eigen_entry = data.eigen_entry.view(len(names), len(names))[back].flatten()
     moved.eigen_rows = data.eigen_rows[back]
     moved.eigen_multiplicity = data.eigen_multiplicity[back]
-    return LiftToRingComplex()(moved)
+    moved = LiftToRingComplex()(moved)
+    on_arcs = (data.arc_sign.unsqueeze(1) * data.edge_features[data.arc_to_edge])[order]
+    moved.edge_features = torch.empty_like(data.edge_features)
+    moved.edge_features[moved.arc_to_edge] = moved.arc_sign.unsqueeze(1) * on_arcs
+    return moved

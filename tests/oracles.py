@@ -373,6 +373,11 @@ def arc_projector_by_svd(arcs: np.ndarray, num_nodes: int) -> np.ndarray:
     )
 
 
+def row_sums(matrix: np.ndarray) -> np.ndarray:
+    """Of each row the entry on the diagonal, the sum of all, and the sum of their sizes."""
+    return np.stack((np.diag(matrix), matrix.sum(axis=1), np.abs(matrix).sum(axis=1)), axis=1)
+
+
 def projector_of_cycles(cycles: np.ndarray) -> np.ndarray:
     """Projector on the span of independent columns, by QR."""
     q, _ = np.linalg.qr(np.asarray(cycles, dtype=np.float64))

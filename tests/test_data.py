@@ -59,6 +59,7 @@ def with_numbers(edges, num_nodes, arcs, num_cycles, seed):
         pair_edges=ids(num_edges, num_edges, length=4),
         pair_projector=torch.rand(4 if num_edges else 0, generator=generator),
         projector_sums=torch.rand(num_edges, 3, generator=generator),
+        hodge_sums=torch.rand(num_edges, 3, generator=generator),
         profile_edge=ids(num_edges, length=3)[0],
         profile_values=torch.rand(3 if num_edges else 0, 8, generator=generator),
         profile_count=torch.ones(3 if num_edges else 0, dtype=torch.long),
@@ -71,12 +72,18 @@ def with_numbers(edges, num_nodes, arcs, num_cycles, seed):
         face_incidence=faces,
         face_sign=-torch.ones(faces.size(1), dtype=torch.int8),
         num_faces=torch.tensor([1]),
+        edge_features=torch.rand(num_edges, 2, generator=generator),
+        face_features=torch.rand(1, 2, generator=generator),
+        laplacian_bounds=torch.rand(1, 3, generator=generator),
+        neighbour_edges=ids(num_edges, num_edges, length=4),
+        neighbour_weight=torch.rand(4 if num_edges else 0, generator=generator),
         eigen_pairs=ids(num_nodes, num_nodes, length=5),
         eigen_entry=torch.rand(5 if num_nodes else 0, generator=generator),
         eigenvalue=torch.rand(num_nodes, generator=generator),
         eigenspace=torch.randint(max(num_nodes, 1), (num_nodes,), generator=generator),
         eigen_rows=torch.rand(num_nodes, 4, generator=generator),
         eigen_multiplicity=torch.ones(num_nodes, 4, dtype=torch.int16),
+        harmonic_sums=torch.rand(num_edges, 3, generator=generator),
     )
 
 
@@ -129,6 +136,7 @@ def test_ids_in_a_batch_point_at_the_same_things(several):
             "arc_to_edge": edges,
             "pair_edges": edges,
             "profile_edge": edges,
+            "neighbour_edges": edges,
             "cycle_incidence": torch.tensor([[edges], [cycles]]),
             "face_incidence": torch.tensor([[edges], [faces]]),
             "eigen_pairs": nodes,
@@ -141,8 +149,7 @@ def test_ids_in_a_batch_point_at_the_same_things(several):
         cycles += int(graph.num_cycles)
         faces += int(graph.num_faces)
     for name, values in parts.items():
-        rows = ("profile_values", "projector_sums", "eigen_rows", "eigen_multiplicity")
-        dim = 0 if name in rows else -1
+        dim = CYCLE_ATTRIBUTES[name].joined_along
         assert torch.equal(batch[name], torch.cat(values, dim=dim)), name
 
 

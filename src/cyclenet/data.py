@@ -10,7 +10,7 @@ from torch_geometric.data import Batch, Data
 
 from cyclenet.topology import GraphError
 
-__all__ = ["CYCLE_ATTRIBUTES", "CycleAttribute", "CycleData"]
+__all__ = ["CYCLE_ATTRIBUTES", "CycleAttribute", "CycleData", "Rows"]
 
 Unit = Literal["nodes", "edges", "cycles", "faces"]
 
@@ -40,6 +40,7 @@ CYCLE_ATTRIBUTES: dict[str, CycleAttribute] = {
     "pair_edges": CycleAttribute(("edges",), -1),
     "pair_projector": CycleAttribute((), 0),
     "projector_sums": CycleAttribute((), 0),
+    "hodge_sums": CycleAttribute((), 0),
     "profile_edge": CycleAttribute(("edges",), 0),
     "profile_values": CycleAttribute((), 0),
     "profile_count": CycleAttribute((), 0),
@@ -52,6 +53,12 @@ CYCLE_ATTRIBUTES: dict[str, CycleAttribute] = {
     "face_incidence": CycleAttribute(("edges", "faces"), -1),
     "face_sign": CycleAttribute((), 0),
     "num_faces": CycleAttribute((), 0),
+    "edge_features": CycleAttribute((), 0),
+    "face_features": CycleAttribute((), 0),
+    "laplacian_bounds": CycleAttribute((), 0),
+    "neighbour_edges": CycleAttribute(("edges",), -1),
+    "neighbour_weight": CycleAttribute((), 0),
+    "harmonic_sums": CycleAttribute((), 0),
     # A graph has as many eigenvectors as nodes, so their ids are counted as those of nodes are.
     "eigen_pairs": CycleAttribute(("nodes",), -1),
     "eigen_entry": CycleAttribute((), 0),
@@ -60,6 +67,23 @@ CYCLE_ATTRIBUTES: dict[str, CycleAttribute] = {
     "eigen_rows": CycleAttribute((), 0),
     "eigen_multiplicity": CycleAttribute((), 0),
 }
+
+
+class Rows(NamedTuple):
+    """One attribute of many graphs, its rows end to end, in as few bytes as they need.
+
+    Ids are counted inside their graph, as they are on a graph that stands alone, so small integers
+    hold them whatever the number of graphs.
+
+    Args:
+        values: The rows of all graphs, joined along the dimension that the attribute is joined in.
+        lengths: How many of them each graph has.
+        dtype: The type that the attribute has on a graph.
+    """
+
+    values: Shaped[Tensor, "..."]
+    lengths: Int64[Tensor, " b"]
+    dtype: torch.dtype
 
 
 class CycleData(Data):
@@ -78,6 +102,7 @@ class CycleData(Data):
     | `pair_edges` | 2 p | ordered pairs of edges, equal ones included |
     | `pair_projector` | p | the entry of the cycle projector P at each pair |
     | `projector_sums` | m 3 | diagonal of P, and sums of its rows: of entries, of sizes |
+    | `hodge_sums` | m 3 | the same of the Hodge Laplacian of edges, faces included |
     | `profile_edge` | r | the edge of each row of its profile |
     | `profile_values` | r 8 | invariants of that edge with others; see `topology.edge_profiles` |
     | `profile_count` | r | how many edges of the block share the row |
@@ -88,6 +113,12 @@ class CycleData(Data):
     | `num_relevant` | b | relevant cycles of the graph |
     | `unique` | b | whether the graph has only one shortest cycle basis |
     | `face_incidence`, `face_sign`, `num_faces` | 2 t, t, b | as for cycles |
+    | `edge_features` | m k | features of edges; odd ones change sign with the edge's direction |
+    | `face_features` | f k | features of faces, likewise |
+    | `laplacian_bounds` | b 3 | largest eigenvalues of the Laplacians of nodes, edges and faces |
+    | `neighbour_edges` | 2 w | ordered pairs of edges with a common node, equal ones included |
+    | `neighbour_weight` | w | how much the first edge of a pair hears of the second |
+    | `harmonic_sums` | m 3 | as `projector_sums`, of the projector on the harmonic space |
     | `eigen_pairs` | 2 s | pairs (node, eigenvector) of a graph, all of them, node after node |
     | `eigen_entry` | s | the entry of the eigenvector at the node |
     | `eigenvalue` | n | one for each eigenvector, ascending in a graph, equal inside a space |

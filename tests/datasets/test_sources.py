@@ -30,6 +30,7 @@ from cyclenet.datasets.zinc_files import SPLITS, sample_molecules
         ("zinc-sample:-1", 1, 26),
         ("n-circles", 500, 80),
         ("circle-extents:-1", 1, 80),
+        ("trajectories", 1, 923),
     ],
 )
 def test_sources_that_need_no_file(text, count, num_nodes):
@@ -162,4 +163,6 @@ SHIPPED = [kind for kind in SOURCE_KINDS if not kind.pattern.startswith(("FILE",
 
 @pytest.mark.parametrize("kind", SHIPPED, ids=lambda kind: kind.pattern)
 def test_the_catalogue_tells_the_truth(kind):
+    if "extra: complexes" in kind.holds:
+        pytest.importorskip("gudhi")
     assert len(open_source(kind.example).graphs) >= 1

@@ -62,6 +62,8 @@ def test_a_file_is_what_it_says(tmp_path):
         ("epochs = 3", "epochs = 0", "must be at least 1"),
         ("epochs = 3", "epochs = 3, lr = nan", "lr: must be finite"),
         ("epochs = 3", "epochs = 3, weight_decay = inf", "weight_decay: must be finite"),
+        ("epochs = 3", "epochs = 3, lr_factor = 1", "lr_factor: must be below 1"),
+        ("epochs = 3", "epochs = 3, average = 1", "average: must be at most 0.99999"),
         ("epochs = 3, ", "", "'epochs' is missing"),
         ('"3-cfi"\nlabel', '"5-cfi"\nlabel', "no task called '5-cfi'"),
         ('name = "gin", ', 'name = "gni", ', "did you mean 'gin'"),
@@ -88,6 +90,11 @@ def test_no_honest_setting_looks_at_the_test_graphs(tmp_path, key):
         read(tmp_path, text)
     with pytest.raises(SpecError, match="must be 'validation'"):
         read(tmp_path, changes=[f"honest.{key}=test"])
+
+
+def test_what_is_not_watched_need_not_be_there(tmp_path):
+    text = FILE.replace('lr_watches = "train_batch"', 'schedule = "constant"')
+    assert settings(read(tmp_path, text))[1].lr_watches == "validation"
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,19 @@
 from dataclasses import replace
 
 import networkx as nx
+import numpy as np
 import pytest
 import torch
 from torch_geometric.utils import is_undirected, to_networkx
 
 from cyclenet.datasets import rook_graph, shrikhande_graph
 from cyclenet.datasets.data_folder import DATA_HERE
+from cyclenet.datasets.torus import CloudOptions, TorusPreset, torus_set
 from cyclenet.datasets.zinc import zinc_sample
 from cyclenet.experiments import tasks
+from cyclenet.experiments.build import prepared
 from cyclenet.experiments.names import SEPARATION_NAMES, TRAINING_NAMES
+from cyclenet.experiments.spec import Part, Row
 from cyclenet.experiments.tasks import TASKS, TaskKind, loss_of, metric_of
 
 CFI = TASKS["3-cfi"]
@@ -26,6 +30,12 @@ def shipped(split, *_, **__):
     return zinc_sample()[start : start + 16]
 
 
+def few_tori(*_, **__):
+    """Snapshots of small clouds, drawn anew."""
+    pytest.importorskip("gudhi")
+    return torus_set(TorusPreset((4, 4, 4), CloudOptions((10, 40), seed=7)), None)
+
+
 @pytest.fixture(scope="module")
 def splits():
     """The graphs of each task, protocol and seed, made once."""
@@ -36,11 +46,12 @@ def splits():
         if key not in made:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(tasks, "zinc", shipped)
+                patch.setattr(tasks, "torus_set", few_tori)
                 kind = TASKS[name]
                 made[key] = (
                     kind.splits(protocol, seed)
                     if kind.stored is None
-                    else kind.stored.splits(DATA_HERE)
+                    else kind.stored.splits(protocol, DATA_HERE)
                 )
         return made[key]
 
@@ -62,7 +73,10 @@ def test_sets_have_the_sizes_of_their_protocol(splits, name, protocol):
     assert tuple(map(len, splits(name, protocol))) == expected[protocol]
 
 
-@pytest.mark.parametrize("name", TRAINING_NAMES)
+OF_GRAPHS = [name for name in TRAINING_NAMES if name not in ("trajectories", "tori")]
+
+
+@pytest.mark.parametrize("name", OF_GRAPHS)
 def test_graphs_have_the_widths_that_networks_are_built_for(splits, name):
     kind = TASKS[name]
     for items in splits(name):
@@ -88,7 +102,7 @@ def test_honest_graphs_follow_the_seed_and_published_ones_do_not(splits, name):
     assert same(*published)
 
 
-@pytest.mark.parametrize("name", [name for name in TRAINING_NAMES if name != "zinc"])
+@pytest.mark.parametrize("name", [name for name in OF_GRAPHS if name != "zinc"])
 def test_no_test_graph_is_a_graph_to_fit_or_to_choose_by(splits, name):
     """The same arcs in the same order: copies under other names are what CFI is about."""
     train, validation, test = splits(name)
@@ -103,6 +117,28 @@ def test_molecules_are_those_of_the_benchmark_with_types_one_hot(splits):
         assert (item.x.sum(1) == 1).all() and (item.edge_attr.sum(1) == 1).all()
         assert torch.equal(item.y, molecule.y)
     assert same(splits("zinc").test, splits("zinc", "paper", 3).test)
+
+
+@pytest.mark.parametrize("protocol", ["honest", "paper"])
+def test_walks_of_a_seed_share_a_complex_of_its_own(splits, protocol):
+    sizes = {"honest": (800, 200, 200), "paper": (1000, 0, 200)}
+    parts = splits("trajectories", protocol)
+    assert tuple(map(len, parts)) == sizes[protocol]
+    assert len({id(part.complex) for part in parts}) == 1
+    other = splits("trajectories", protocol, 1).train.complex
+    assert np.array_equal(other.edges, parts.train.complex.edges) == (protocol == "paper")
+    made = prepared(Row("SAT", backbone=Part("flow_sat")), parts.test[:3])
+    kind = TASKS["trajectories"]
+    assert all(item.edge_features.size(1) == kind.in_channels for item in made)
+    assert [item.y.tolist() for item in made] == [[[float(y)]] for y in parts.test.labels[:3]]
+
+
+def test_tori_ask_something_of_every_edge(splits):
+    kind, parts = TASKS["tori"], splits("tori")
+    assert tuple(map(len, parts)) == (4, 4, 4)
+    for item in parts.train:
+        assert item.y.shape == (item.edges.size(1), kind.out_channels)
+        assert item.edge_features.shape == (item.edges.size(1), kind.in_channels)
 
 
 def test_cfi_graphs_are_copies_of_two_that_share_their_new_names(splits):

@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 import pytest
 import torch
-from feature_graphs import KINDS, MIXED, bare
+from feature_graphs import KINDS, MIXED, bare, with_triangles
 from torch_geometric.data import Batch
 
 from cyclenet import (
@@ -18,7 +18,7 @@ from cyclenet import (
 )
 from cyclenet.datasets import molecule_graphs
 from cyclenet.datasets.graph import relabelled
-from cyclenet.nn.backbones import BACKBONES
+from cyclenet.nn.backbones import BACKBONES, FlowBackbone, SimplicialBackbone
 from cyclenet.nn.encoders import ENCODERS
 from cyclenet.topology import shortest_cycle_basis
 from cyclenet.transforms import AddLeadingEigenvectors, LiftToRingComplex
@@ -33,13 +33,16 @@ TRANSFORMS = (
 )
 
 
-def prepared(graph):
-    """A graph with all numbers in float64, and two attributes on every arc."""
+def prepared(graph, backbone="gin"):
+    """A graph with all numbers in float64, two attributes on every arc, and a flow."""
     data = bare(graph)
     for make in TRANSFORMS:
         data = make(dtype=torch.float64)(data)
     data.x = data.x.double()
     data.edge_attr = torch.arange(2.0 * data.edge_index.size(1), dtype=torch.float64).view(-1, 2)
+    data.edge_features = torch.ones(data.edges.size(1), 1, dtype=torch.float64)
+    if issubclass(BACKBONES[backbone], (FlowBackbone, SimplicialBackbone)):
+        data = with_triangles(data)
     return data
 
 
@@ -57,7 +60,7 @@ def model(backbone="gin", encoder="projector", **options):
 @pytest.mark.parametrize("backbone", BACKBONES)
 def test_a_graph_alone_is_predicted_as_in_a_batch(backbone, encoder):
     network = model(backbone, encoder)
-    items = [prepared(graph) for graph in (*KINDS.values(), *MIXED)]
+    items = [prepared(graph, backbone) for graph in (*KINDS.values(), *MIXED)]
     together = network(Batch.from_data_list(items))
     alone = torch.cat([network(Batch.from_data_list([item])) for item in items])
     torch.testing.assert_close(together, alone, rtol=1e-10, atol=1e-10)
@@ -125,7 +128,8 @@ def test_missing_attributes_are_named():
 @pytest.mark.parametrize("backbone", BACKBONES)
 def test_states_that_arcs_share_change_no_prediction(backbone, encoder, monkeypatch):
     network = model(backbone, encoder, edge_channels=2)
-    batch = Batch.from_data_list([prepared(graph) for graph in (*KINDS.values(), *MIXED)])
+    items = [prepared(graph, backbone) for graph in (*KINDS.values(), *MIXED)]
+    batch = Batch.from_data_list(items)
     found = network(batch)
     monkeypatch.setattr(type(network.backbone), "reads_shared_states", False)
     torch.testing.assert_close(found, network(batch), rtol=1e-10, atol=1e-10)

@@ -8,7 +8,7 @@ from strategies import examples
 from test_data import EDGELESS, EMPTY, LOOP, TRIANGLE, numbered
 from torch_geometric.data import Batch, Data
 
-from cyclenet.data import CYCLE_ATTRIBUTES
+from cyclenet.data import CYCLE_ATTRIBUTES, Rows
 from cyclenet.runner.batches import GraphStore
 from cyclenet.transforms import (
     AddCycleProfiles,
@@ -100,6 +100,89 @@ def test_a_store_needs_graphs():
 def test_attributes_that_are_no_tensors_are_named():
     with refused(TypeError, "'name'.*try: del"):
         GraphStore([Data(x=torch.ones(1, 1), name="benzene")], CPU)
+
+
+FIRST = ("x", "edges", "num_cycles", "num_faces")
+
+
+def rows_of(items):
+    """The attributes of graphs end to end, ids counted in each graph and as small as they can be.
+
+    The counts come first. What PyG would take for ids under a name of its own is left out.
+    """
+    names = [name for name in items[0].keys() if name not in ("my_index", "num_nodes")]
+    for name in sorted(names, key=lambda name: FIRST.index(name) if name in FIRST else 9):
+        along = items[0].__cat_dim__(name, items[0][name])
+        values = torch.cat([item[name] for item in items], dim=along)
+        lengths = torch.tensor([item[name].size(along) for item in items])
+        small = values.to(torch.int16) if values.dtype == torch.long else values
+        yield name, Rows(small, lengths, values.dtype)
+
+
+def without_own_ids(item):
+    item = item.clone()
+    del item["my_index"]
+    return item
+
+
+@examples(60, 3000)
+@given(picked())
+def test_a_store_of_rows_is_the_store_of_the_graphs(case):
+    items, ids = case
+    items = [without_own_ids(item) for item in items]
+    expected = Batch.from_data_list([items[i] for i in ids])
+    store = GraphStore.from_rows(rows_of(items), CPU)
+    batch = store.take(ids)
+    if "num_nodes" in expected:  # of rows, those of x say how many
+        del expected["num_nodes"]
+    assert_same_batch(batch, expected)
+    assert batch._known_rows == GraphStore(items, CPU).take(ids)._known_rows
+
+
+def test_a_store_of_rows_fills_batches_as_the_store_of_the_graphs_does():
+    items = [AddCycleProjector()(AddShortestCycleBasis()(with_features(graph))) for graph in MIXED]
+    stores = GraphStore(items, CPU), GraphStore.from_rows(rows_of(items), CPU)
+    ids, counts = torch.tensor([[0, 4, 2], [1, 1, 3]]), torch.tensor([3, 2])
+    filled = []
+    for store in stores:
+        room = store.room([[0, 4, 2], [1, 1, 3]])
+        room = room._replace(
+            rows={key: 5000 + 7 * int(store._host[key].sum()) for key in room.rows}
+        )
+        filled.append(store.take_filled(ids, counts, room).batch(torch.tensor([1])))
+    one, other = filled
+    assert_same_batch(one.batch, other.batch)
+    assert torch.equal(one.held, other.held)
+
+
+def test_rows_stay_small_until_they_are_gathered():
+    items = [AddShortestCycleBasis()(with_features(graph)) for graph in MIXED]
+    store = GraphStore.from_rows(rows_of(items), CPU)
+    kept = {column.name: column.value.dtype for column in store._columns}
+    assert kept["edge_index"] == kept["arc_to_edge"] == kept["cycle_incidence"] == torch.int16
+    assert store.take([0]).edge_index.dtype == torch.long
+
+
+NODES = Rows(torch.ones(3, 1), torch.tensor([2, 1]), torch.float32)
+EDGES = Rows(torch.tensor([[0], [1]]), torch.tensor([1, 0]), torch.long)
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ([], "start with `x` of at least one graph, but there are none"),
+        ([("edges", EDGES)], "start with 'edges' of 2|start with `x`"),
+        ([("x", Rows(torch.ones(0, 1), torch.tensor([], dtype=torch.long), torch.float32))],
+         "at least one graph"),
+        ([("x", NODES), ("arc_to_edge", EDGES)], "'arc_to_edge' comes before the numbers of edges"),
+        ([("x", NODES), ("edges", EDGES._replace(lengths=torch.tensor([1])))], "rows of 2 graphs"),
+        ([("x", NODES), ("edges", EDGES._replace(lengths=torch.tensor([1, 1])))], "says 2 of 2"),
+        ([("x", NODES), ("my_index", NODES)], "another name"),
+    ],
+)  # fmt: skip
+def test_rows_that_do_not_fit_together_are_refused(rows, says):
+    with refused(ValueError, says):
+        GraphStore.from_rows(rows, CPU)
 
 
 @pytest.mark.gpu

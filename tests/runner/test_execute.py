@@ -2,17 +2,24 @@
 
 import json
 import math
+import sys
 from dataclasses import replace
 
 import pytest
 import safetensors.torch
 from filelock import FileLock
-from tiny_runs import baseline_run, run, separation_run
+from tiny_runs import KIND, baseline_run, run, separation_run, sets
 
+from cyclenet.datasets.data_folder import DataFolder
 from cyclenet.datasets.errors import DataFileError
+from cyclenet.experiments.build import prepared
 from cyclenet.experiments.record import RECORD_FILE
+from cyclenet.experiments.tasks import TASKS, Splits, Stored
 from cyclenet.runner import Busy, NoSuchDevice, execute, is_begun, known_record, set_aside
 from cyclenet.runner.execute import CHECKPOINTS, LOCK, OLD_RECORD, WEIGHTS
+
+# The module: the package has a function of its name.
+execute_module = sys.modules["cyclenet.runner.execute"]
 
 
 class Interrupted(BaseException):
@@ -224,3 +231,32 @@ def test_the_value_is_that_of_the_kept_weights(tmp_path):
     record = execute(run(epochs=6), tmp_path, device="cpu")
     assert math.isfinite(record.value)
     assert record.value == record.curve.test_metric[record.chosen_epoch - 1]
+
+
+def test_what_came_from_files_is_prepared_once_for_all_seeds(tmp_path, monkeypatch):
+    items, made = sets(), []
+
+    def splits(protocol, data):
+        return Splits(*items)
+
+    def counted(row, graphs, **options):
+        made.append(len(graphs))
+        return prepared(row, graphs, **options)
+
+    kind = replace(KIND, stored=Stored(lambda data: None, splits))
+    monkeypatch.setitem(TASKS, "3-cfi", kind)
+    monkeypatch.setattr(execute_module, "prepared", counted)
+    sizes = [len(part) for part in items]
+    execute(run(limit=0), tmp_path / "a", device="cpu")
+    before = made.copy()
+    assert before[: len(sizes)] == sizes
+    record = execute(run(limit=0, seed=1), tmp_path / "a", device="cpu")
+    assert made[len(before) :] == before[len(sizes) :]  # copies alone
+    # Another folder of data, or fewer graphs, are other graphs.
+    execute(run(limit=0), tmp_path / "b", device="cpu", data=DataFolder(tmp_path))
+    execute(run(limit=6), tmp_path / "b", device="cpu", data=DataFolder(tmp_path))
+    assert made.count(sizes[1]) == 3 and made.count(6) == 1
+    # And they are what a process of its own would see.
+    monkeypatch.setattr(execute_module._Kept, "splits", None)
+    again = execute(run(limit=0, seed=1), tmp_path / "c", device="cpu")
+    assert again.curve.train_loss == record.curve.train_loss and again.value == record.value

@@ -222,6 +222,12 @@ def test_a_wave_rises_falls_and_ends_at_the_lowest_rate():
     assert rates[12] == pytest.approx(0.055) and 0.01 < rates[-1] < 0.011
 
 
+def test_a_constant_rate_needs_no_validation_graphs():
+    settings = replace(PAPER, schedule="constant", lr_watches="validation", epochs=8, lr_patience=0)
+    curve = fitted(sets(sizes=(18, 0, 5)), settings)[0].curve
+    assert set(curve.lr) == {settings.lr}
+
+
 def test_a_wave_watches_no_loss():
     settings = replace(SETTINGS, schedule="cosine", lr_patience=0, epochs=6)
     one = fitted(settings=settings)[0].curve

@@ -23,7 +23,14 @@ from cyclenet import (
     CycleData,
 )
 from cyclenet.topology import GraphError, edges_from_arcs
-from cyclenet.transforms import AddLeadingEigenvectors, LiftToCliqueComplex, LiftToRingComplex
+from cyclenet.transforms import (
+    AddHarmonicSums,
+    AddHodgeInverse,
+    AddLaplacianBounds,
+    AddLeadingEigenvectors,
+    LiftToCliqueComplex,
+    LiftToRingComplex,
+)
 
 TRANSFORMS = [
     AddShortestCycleBasis,
@@ -32,9 +39,12 @@ TRANSFORMS = [
     AddCycleProfiles,
     AddEigenspaces,
     AddLeadingEigenvectors,
+    AddHarmonicSums,
     LiftToRingComplex,
     LiftToCliqueComplex,
 ]
+# Those that take graphs with faces only are walked too, as far as no graph is needed.
+ALL_TRANSFORMS = [*TRANSFORMS, AddLaplacianBounds, AddHodgeInverse]
 TRIANGLE = torch.tensor([[0, 1, 0, 2, 1, 2], [1, 0, 2, 0, 2, 1]])
 # Something different from the default for every argument of every transform.
 OTHER_CHOICES = {
@@ -53,6 +63,7 @@ OTHER_CHOICES = {
     "max_memory": 12345,
     "normalization": "none",
     "count": 5,
+    "values": True,
 }
 
 
@@ -85,14 +96,14 @@ def pyg_graphs(draw, max_nodes=6, *, loops=True):
 # Every argument is seen
 
 
-@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("transform", ALL_TRANSFORMS)
 def test_the_repr_shows_every_argument(transform):
     for name, parameter in inspect.signature(transform).parameters.items():
         for value in (parameter.default, OTHER_CHOICES[name]):
             assert f"{name}={value!r}" in repr(transform(**{name: value}))
 
 
-@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("transform", ALL_TRANSFORMS)
 def test_the_repr_makes_the_same_transform_again(transform):
     names = inspect.signature(transform).parameters
     one = transform(**{name: OTHER_CHOICES[name] for name in names})
@@ -109,7 +120,7 @@ def test_the_repr_does_not_change_with_use(transform):
     assert repr(one) == before
 
 
-@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("transform", ALL_TRANSFORMS)
 def test_the_docstring_describes_every_argument(transform):
     words = transform.__doc__ + transform.__mro__[1].__doc__
     for name in inspect.signature(transform).parameters:

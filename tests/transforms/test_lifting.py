@@ -3,6 +3,7 @@ import numpy as np
 import oracles
 import pytest
 import scipy.linalg
+import scipy.sparse
 import torch
 from bad_input import refused
 from hypothesis import given
@@ -10,8 +11,20 @@ from hypothesis import strategies as st
 from strategies import arcs_of, examples, graphs, relabellings
 from torch_geometric.data import Batch, Data
 
-from cyclenet.topology import TooLargeError, TooManyFaces, incidence, ring_complex
-from cyclenet.transforms import AddShortestCycleBasis, LiftToCliqueComplex, LiftToRingComplex
+from cyclenet.topology import (
+    GraphError,
+    TooLargeError,
+    TooManyFaces,
+    hodge_laplacian,
+    incidence,
+    ring_complex,
+)
+from cyclenet.transforms import (
+    AddHodgeSums,
+    AddShortestCycleBasis,
+    LiftToCliqueComplex,
+    LiftToRingComplex,
+)
 
 LIFTS = [LiftToRingComplex, LiftToCliqueComplex]
 
@@ -145,3 +158,27 @@ def test_too_many_faces_are_refused(lift):
         lifted(edges, num_nodes, lift, max_faces=19)
     with refused(TooLargeError, "the limit is 100 bytes", "too_large"):
         lifted(edges, num_nodes, lift, max_memory=100)
+
+
+# Hodge sums
+
+
+@pytest.mark.parametrize("lift", LIFTS)
+@given(drawn_graphs())
+@examples(60, 1_000)
+def test_hodge_sums_are_those_of_the_lifted_complex(lift, drawn):
+    (edges, num_nodes), arcs, names = drawn
+    data = AddHodgeSums(dtype=torch.float64)(lifted(arcs, num_nodes, lift))
+    laplacian = hodge_laplacian(edges, num_nodes, scipy.sparse.csc_array(dense(data))).toarray()
+    np.testing.assert_array_equal(data.hodge_sums.numpy(), oracles.row_sums(laplacian))
+    # Other names give edges other directions; all but the signed sum goes along with them.
+    other = AddHodgeSums(dtype=torch.float64)(lifted(names[np.asarray(arcs)], num_nodes, lift))
+    ends = np.sort(names[data.edges.numpy()], axis=0)
+    order = np.lexsort(ends[::-1])
+    expected = data.hodge_sums.numpy()[order][:, [0, 2]]
+    np.testing.assert_array_equal(other.hodge_sums.numpy()[:, [0, 2]], expected)
+
+
+def test_hodge_sums_need_a_lifted_graph():
+    with refused(GraphError, "LiftToCliqueComplex", code="numbers_missing"):
+        AddHodgeSums()(Data(edge_index=torch.tensor([[0], [1]]), num_nodes=2))

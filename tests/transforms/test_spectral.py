@@ -12,7 +12,12 @@ from torch_geometric.data import Batch, Data
 
 from cyclenet import AddEigenspaces
 from cyclenet.topology import GraphError, TooLargeError, hodge_laplacian
-from cyclenet.transforms import AddLeadingEigenvectors
+from cyclenet.transforms import (
+    AddHodgeInverse,
+    AddLaplacianBounds,
+    AddLeadingEigenvectors,
+    LiftToCliqueComplex,
+)
 
 CLOSE = 1e-10
 NORMALIZATIONS = ["symmetric", "none"]
@@ -294,3 +299,91 @@ def test_rows_of_a_graph_that_would_not_fit_are_refused():
     huge = Data(edge_index=torch.tensor([[0], [1]]), num_nodes=10**6)
     with refused(TooLargeError, "the eigenspaces", "too_large"):
         AddLeadingEigenvectors()(huge)
+
+
+# Hodge Laplacians
+
+
+def lifted(arcs, num_nodes, **attributes):
+    data = Data(edge_index=torch.as_tensor(arcs), num_nodes=num_nodes)
+    data = LiftToCliqueComplex()(data)
+    data.update(attributes)
+    return data
+
+
+def hodge_laplacians(data):
+    """The dense Laplacians of nodes, edges and faces."""
+    m = data.edges.size(1)
+    down, up = np.zeros((data.num_nodes, m)), np.zeros((m, int(data.num_faces)))
+    down[data.edges[0], np.arange(m)], down[data.edges[1], np.arange(m)] = -1, 1
+    up[tuple(data.face_incidence.numpy())] = data.face_sign.numpy()
+    return down @ down.T, down.T @ down + up @ up.T, up.T @ up
+
+
+@given(drawn_graphs())
+@examples(40, 1_000)
+def test_bounds_are_the_largest_eigenvalues(drawn):
+    (_, num_nodes), arcs, names = drawn
+    transform = AddLaplacianBounds(dtype=torch.float64)
+    data = transform(lifted(arcs, num_nodes))
+    other = transform(lifted(names[arcs].reshape(2, -1), num_nodes))
+    expected = [np.linalg.eigvalsh(one)[-1] if len(one) else 0 for one in hodge_laplacians(data)]
+    assert data.laplacian_bounds.shape == (1, 3)
+    np.testing.assert_allclose(data.laplacian_bounds[0], expected, atol=CLOSE)
+    torch.testing.assert_close(other.laplacian_bounds, data.laplacian_bounds, atol=CLOSE, rtol=0)
+
+
+def test_bounds_of_a_large_complex():
+    edges, num_nodes = named_graphs.complete(24)
+    data = AddLaplacianBounds(dtype=torch.float64)(lifted(edges, num_nodes))
+    # On a simplex with all its triangles, every Laplacian is n times a projector.
+    np.testing.assert_allclose(data.laplacian_bounds, [[24, 24, 24]], atol=CLOSE)
+
+
+def test_bounds_travel_as_one_row_for_each_graph():
+    batch = Batch.from_data_list(
+        [AddLaplacianBounds()(lifted(arcs, 4)) for arcs in ([[0], [1]], [[0, 0, 1], [1, 2, 2]])]
+    )
+    torch.testing.assert_close(batch.laplacian_bounds, torch.tensor([[2.0, 2, 0], [3, 3, 3]]))
+
+
+@pytest.mark.parametrize("values", [False, True])
+@given(drawn_graphs())
+@examples(30, 500)
+def test_the_inverse_is_that_of_the_shifted_laplacian(values, drawn):
+    (_, num_nodes), arcs, _ = drawn
+    own = torch.arange(2.0).repeat(arcs.shape[1], 1)
+    plain = lifted(arcs, num_nodes)
+    plain.edge_features = own[: plain.edges.size(1)]
+    data = AddHodgeInverse(count=3, values=values, dtype=torch.float64)(plain)
+    laplacian, m = hodge_laplacians(data)[1], data.edges.size(1)
+    inverse = np.linalg.inv(laplacian + np.eye(m))
+    found = np.zeros((m, m))
+    found[tuple(data.neighbour_edges.numpy())] = data.neighbour_weight.numpy()
+    ends = data.edges.t().tolist()
+    shared = [[bool(set(one) & set(other)) for other in ends] for one in ends]
+    np.testing.assert_allclose(found, inverse * np.array(shared).reshape(m, m), atol=CLOSE)
+    assert data.neighbour_edges.size(1) == sum(map(sum, shared))
+    assert data.edge_features.shape == (m, 2 + 3 * (1 + values))
+    np.testing.assert_array_equal(data.edge_features[:, :2], plain.edge_features)
+    taken = min(3, m)
+    vectors = data.edge_features[:, 2 : 2 + taken].numpy()
+    singular = np.linalg.svd(inverse)[1][:taken]
+    np.testing.assert_allclose(inverse @ vectors, vectors * singular, atol=CLOSE)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(taken), atol=CLOSE)
+    if values:
+        rows = np.broadcast_to(singular, (m, taken))
+        np.testing.assert_allclose(data.edge_features[:, 5 : 5 + taken], rows, atol=CLOSE)
+
+
+@pytest.mark.parametrize("transform", [AddLaplacianBounds, AddHodgeInverse])
+def test_a_graph_must_be_lifted_first(transform):
+    with refused(GraphError, "no `face_incidence`; try: LiftToCliqueComplex", "numbers_missing"):
+        transform()(Data(edge_index=torch.tensor([[0], [1]]), num_nodes=2))
+
+
+def test_impossible_inverses_are_refused():
+    with refused(ValueError, "`count` must be at least 0, but it is -1"):
+        AddHodgeInverse(count=-1)
+    with refused(TooLargeError, "inverse of a Hodge Laplacian"):
+        AddHodgeInverse(max_memory=100)(lifted([[0, 0, 1], [1, 2, 2]], 3))

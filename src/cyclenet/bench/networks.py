@@ -1,6 +1,6 @@
 """What the rows about networks measure. torch is loaded with this file, so load it late."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -230,10 +230,12 @@ def _training_step(task: str, encoder: Part | None) -> Callable[[], Tensor]:
 
 
 @cache
-def _first_graphs(task: str) -> list[Data]:
+def _first_graphs(task: str) -> Sequence[Data]:
     splits = TASKS[task].splits
     assert splits is not None
-    return splits("honest", 0).train[:_GRAPHS_OF_A_STEP]
+    train = splits("honest", 0).train
+    assert isinstance(train, list)
+    return train[:_GRAPHS_OF_A_STEP]
 
 
 def _peak_bytes(network: torch.nn.Module, form: Callable[[], Tensor]) -> int:

@@ -27,6 +27,8 @@ TRANSFORMS = {
     "AddCycleProfiles": "what the projector says of each edge, the same for every naming",
     "AddCycleProjector": "the projector on the cycle space, within blocks",
     "AddEigenspaces": "all eigenvectors of the graph Laplacian, and which share an eigenvalue",
+    "AddLaplacianBounds": "the largest eigenvalues of the Laplacians of a complex",
+    "AddHodgeInverse": "entries of an inverse Laplacian on edges, and its leading vectors",
     "LiftToRingComplex": "all cycles without a chord, up to a length, as faces",
     "LiftToCliqueComplex": "all triangles, as faces",
 }
@@ -51,6 +53,15 @@ BACKBONES = {
     "basisnet_gin": "product_gin whose atoms know the first eigenspaces",
     "basisnet_gated_gcn": "gated_gcn whose atoms know the first eigenspaces",
     "basisnet_pna": "pna whose atoms know the first eigenspaces",
+    "superpixel_gcn": "the published gcn for superpixels",
+    "superpixel_gat": "the published gat for superpixels",
+    "scn": "Laplacian convolutions on nodes, edges and triangles",
+    "scconv": "convolutions between nodes, edges and triangles",
+    "sat": "attention on nodes, edges and triangles, decided by who is heard",
+    "san": "attention on nodes, edges and triangles, and a Laplacian convolution",
+    "flow_scn": "scn for flows along edges, whatever the directions of edges",
+    "flow_scconv": "scconv for flows along edges, whatever the directions of edges",
+    "flow_sat": "sat for flows along edges, whatever the directions of edges",
 }
 
 # Where experiments are looked for, and what is said where there are none.

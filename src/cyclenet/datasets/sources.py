@@ -17,6 +17,8 @@ from cyclenet.datasets.graph6 import read_graph6
 from cyclenet.datasets.molecules import molecule_graphs
 from cyclenet.datasets.smiles import SmilesGraphs
 from cyclenet.datasets.strongly_regular import strongly_regular_graphs
+from cyclenet.datasets.torus import torus_set
+from cyclenet.datasets.trajectories import holed_square
 from cyclenet.datasets.tu import read_tu
 from cyclenet.datasets.zinc_files import sample_molecules, zinc_molecules
 
@@ -46,8 +48,8 @@ def open_source(text: str, *, data: DataFolder = DATA_HERE) -> Source:
     Args:
         text: ``rook``, ``shrikhande``, ``cfi:K``, ``cfi:K:TWIST``, ``sr:NAME``, ``sr:FILE.g6``,
             ``molecules``, ``zinc-sample``, ``zinc``, ``zinc:SPLIT``, ``n-circles`` and the other
-            tasks on points, ``tu:NAME``, or a file that ends in .g6, .g6.gz, .csv or .smi; a last
-            ``:i`` picks graph i, negative from the end.
+            tasks on points, ``trajectories``, ``tori``, ``tu:NAME``, or a file that ends in .g6,
+            .g6.gz, .csv or .smi; a last ``:i`` picks graph i, negative from the end.
         data: The folder in which ``tu:NAME`` and ``zinc`` look for their files; only the latter
             can be fetched.
 
@@ -131,6 +133,10 @@ def _open_named(
             return strongly_regular_graphs(arguments[0]), ()
         case "tu":
             return _open_tu(arguments[0], data.root)
+        case "trajectories":
+            return [holed_square(np.random.default_rng(_POINT_SEED)).graph], ()
+        case "tori":
+            return _tori(), ()
         case _:
             return _points_on_circles(word.replace("-", "_")), ()
 
@@ -146,6 +152,10 @@ def _open_file(path: str) -> tuple[GraphSequence, tuple[str, ...]]:
 def _points_on_circles(task: str) -> list[Graph]:
     rng = np.random.default_rng(_POINT_SEED)
     return [sample.graph for sample in POINT_TASKS[task].make(_NUM_POINT_GRAPHS, rng)]
+
+
+def _tori() -> list[Graph]:
+    return [each.complex.graph for part in torus_set("toy", None) for each in part]
 
 
 def _cfi(arguments: list[str]) -> Graph:

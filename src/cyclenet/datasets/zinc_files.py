@@ -6,7 +6,6 @@ After that no pickle is opened again: what was in it is kept as plain arrays.
 
 import hashlib
 import logging
-import os
 import pickle
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
@@ -15,6 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from cyclenet.datasets.cache_folder import CACHE_VARIABLE, cache_folder
 from cyclenet.datasets.data_folder import DEFAULT_ROOT
 from cyclenet.datasets.edge_list import integer_rows, read_text
 from cyclenet.datasets.errors import BadArgument, DataFileError
@@ -45,9 +45,6 @@ KNOWN_PICKLES = {
     "b32604b4a249b271459f63920e998191c695921e6411274eef971862fdbd8f09": "validation, 1000",
     "05f8f15f6ae2624158d627361db032125b15e389284540c4e8344d73cd2bd87b": "test, 1000",
 }
-
-# Where converted files go if the folder of the raw ones cannot be written to.
-CACHE_VARIABLE = "CYCLENET_HOME"
 
 _IF_MISSING = (
     "put what is missing there, name the folder with --data, or have it fetched: --download (in "
@@ -284,11 +281,8 @@ def _bytes_of(path: Path, hint: str | None = None) -> bytes:
 
 def _place_in_cache(split: Split, about: Mapping[str, str]) -> Path:
     """A file of its own for each pair of raw files: several folders may share the cache."""
-    chosen = os.environ.get(CACHE_VARIABLE)
-    shared = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    folder = Path(chosen) if chosen else Path(shared) / "cyclenet"
     key = hashlib.sha256(f"{about['pickle']} {about['index']}".encode()).hexdigest()[:16]
-    return folder / "zinc" / key / f"zinc-{split}.safetensors"
+    return cache_folder() / "zinc" / key / f"zinc-{split}.safetensors"
 
 
 def _keep(content: bytes, places: Sequence[Path]) -> None:

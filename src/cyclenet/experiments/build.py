@@ -1,27 +1,38 @@
 """From the words of a row to its transforms and its network, by explicit tables."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, get_type_hints
 
 import torch
-from torch_geometric.data import Data
-from torch_geometric.transforms import BaseTransform
+from torch_geometric.transforms import BaseTransform, Compose
 
 from cyclenet.data import CycleData
 from cyclenet.datasets.errors import UnknownName
+from cyclenet.datasets.simplicial_data import trajectory_data
+from cyclenet.datasets.trajectories import TrajectorySet
 from cyclenet.experiments.plain import NotPlain, typed
 from cyclenet.experiments.reading import SpecError
 from cyclenet.experiments.spec import Experiment, Part, Row
-from cyclenet.experiments.tasks import TASKS, TaskKind
+from cyclenet.experiments.tasks import TASKS, Items, TaskKind
 from cyclenet.nn import CycleNet
-from cyclenet.nn.backbones import BACKBONES, PNA, MolecularBackbone, mean_log_degree
+from cyclenet.nn.backbones import (
+    BACKBONES,
+    EDGE_BACKBONES,
+    PNA,
+    MolecularBackbone,
+    mean_log_degree,
+)
 from cyclenet.nn.encoders import ENCODERS
 from cyclenet.transforms import (
     AddCycleProfiles,
     AddCycleProjector,
     AddEigenspaces,
+    AddHarmonicSums,
+    AddHodgeInverse,
+    AddHodgeSums,
+    AddLaplacianBounds,
     AddLeadingEigenvectors,
     AddRelevantCycles,
     AddShortestCycleBasis,
@@ -39,8 +50,11 @@ CYCLES: dict[str, type[BaseTransform]] = {
 # As many eigenvectors as the published networks for molecules read.
 SIGNNET_VECTORS, BASISNET_VECTORS = 37, 8
 
+# Singular vectors that Dist2Cycle reads.
+HODGE_VECTORS = 10
+
 # What a row may say that is an argument of no class: how its graphs are prepared.
-PREPARATION = {"cwn": ("max_ring",), "peoi": ("cycles",)}
+PREPARATION = {"cwn": ("max_ring",), "dist2cycle": ("values",), "peoi": ("cycles",)}
 
 # The node features of every task, by their name on a graph.
 NODE_FEATURES = "x"
@@ -59,15 +73,18 @@ _FOR_BACKBONE: dict[str, Callable[[Part], tuple[BaseTransform, ...]]] = {
         ("basisnet_gin", "basisnet_gated_gcn", "basisnet_pna"),
         lambda part: (AddLeadingEigenvectors(count=BASISNET_VECTORS),),
     ),
+    "flow_scn": lambda part: (AddLaplacianBounds(),),
+    "dist2cycle": lambda part: (AddHodgeInverse(count=HODGE_VECTORS, values=_values(part)),),
 }
 
 _FOR_ENCODER: dict[str, Callable[[Part], tuple[BaseTransform, ...]]] = {
-    "projector": lambda part: (_projector(part),),
+    "projector": lambda part: _of_matrix(part),
     "peoi": lambda part: (_choice(CYCLES, part, "cycles", "basis")(),),
     "profile": lambda part: (AddCycleProfiles(),),
 }
 
 _INPUTS = {"arcs": "P on arcs", "abs": "|P|", "single": "P, one arc"}
+_SYMBOLS = {"projector": "P", "hodge": "L", "harmonic": "H", "filled_hodge": "L with faces"}
 _CYCLE_INPUTS = {"basis": "X of a shortest basis", "relevant": "X of relevant cycles"}
 
 
@@ -93,14 +110,12 @@ def transforms_of(row: Row) -> tuple[BaseTransform, ...]:
     return found
 
 
-def prepared(
-    row: Row, items: Sequence[Data], *, dtype: torch.dtype = torch.float32
-) -> list[CycleData]:
+def prepared(row: Row, items: Items, *, dtype: torch.dtype = torch.float32) -> list[CycleData]:
     """Graphs with the numbers that a row reads.
 
     Args:
         row: The row.
-        items: The graphs of a task.
+        items: The graphs of a task. The complex that walks share gets its numbers once.
         dtype: Floating type of all their numbers.
 
     Returns:
@@ -108,19 +123,26 @@ def prepared(
     """
     given: Any = transforms_of(row)
     transforms = [replace(transform, dtype=dtype) for transform in given]
+    if isinstance(items, TrajectorySet):
+        return [_as_type(item, dtype) for item in trajectory_data(items, Compose(transforms))]
     ready = []
     for item in items:
         data = CycleData.from_data(item)
         for transform in transforms:
             data = transform(data)
-        for name, value in data.to_dict().items():
-            if isinstance(value, torch.Tensor) and value.is_floating_point():
-                data[name] = value.to(dtype)
-        ready.append(data)
+        ready.append(_as_type(data, dtype))
     return ready
 
 
-def build_model(row: Row, kind: TaskKind, train: Sequence[Data] | None = None) -> torch.nn.Module:
+def _as_type(data: CycleData, dtype: torch.dtype) -> CycleData:
+    """The graph with all its numbers in one floating type."""
+    for name, value in data.to_dict().items():
+        if isinstance(value, torch.Tensor) and value.is_floating_point():
+            data[name] = value.to(dtype)
+    return data
+
+
+def build_model(row: Row, kind: TaskKind, train: Items | None = None) -> torch.nn.Module:
     """The network of a row for a task; `forward(batch)` gives one row for each graph.
 
     Widths that have to match are those of the task. Beside the arguments of its class a backbone
@@ -140,7 +162,14 @@ def build_model(row: Row, kind: TaskKind, train: Sequence[Data] | None = None) -
     """
     if row.backbone is None:
         raise SpecError(f"row {row.label!r}: must have a backbone to build a network")
-    options = _arguments("backbone", row.backbone, BACKBONES, row)
+    made = (BACKBONES | EDGE_BACKBONES)[row.backbone.name]
+    if kind.of_edges != (row.backbone.name in EDGE_BACKBONES):
+        asked = "every edge" if kind.of_edges else "graphs"
+        raise SpecError(
+            f"row {row.label!r}: the backbone must say something of {asked}, as the task asks, but "
+            f"{row.backbone.name!r} does not"
+        )
+    options = _arguments("backbone", row.backbone, BACKBONES | EDGE_BACKBONES, row)
     encoder_options: dict[str, Any] = {}
     if row.encoder is not None:
         encoder_options = _arguments("encoder", row.encoder, ENCODERS, row)
@@ -153,14 +182,17 @@ def build_model(row: Row, kind: TaskKind, train: Sequence[Data] | None = None) -
             encoder_options["num_filters"] = kind.in_channels
     hidden = {key: options.pop(key) for key in ("hidden_channels",) if key in options}
     edge_channels = options.pop("edge_channels", kind.edge_channels)
-    if issubclass(BACKBONES[row.backbone.name], MolecularBackbone):
+    if issubclass(made, MolecularBackbone):
         # It has a state for each type of bond, and adds the encoding to that.
         options["edge_types"], edge_channels = edge_channels or 1, 0
-    if issubclass(BACKBONES[row.backbone.name], PNA) and train is not None:
+    if issubclass(made, PNA) and train is not None and not isinstance(train, TrajectorySet):
         options["log_degree"] = mean_log_degree(train)
+    in_channels = kind.in_channels
+    if row.backbone.name == "dist2cycle":
+        in_channels += HODGE_VECTORS * (1 + _values(row.backbone))
     try:
         return CycleNet(
-            kind.in_channels,
+            in_channels,
             kind.out_channels,
             edge_channels=edge_channels,
             encoding_channels=encoder_options.pop("out_channels", None),
@@ -207,8 +239,7 @@ def encoder_input(row: Row) -> str:
         return ""
     if part.name == "projector":
         words = _INPUTS[str(part.options.get("on", "arcs"))]
-        hodge = part.options.get("source") == "hodge"
-        return words.replace("P", "L") if hodge else words
+        return words.replace("P", _SYMBOLS[str(part.options.get("source", "projector"))])
     if part.name == "peoi":
         words = _CYCLE_INPUTS[str(part.options.get("cycles", "basis"))]
         return f"{words}, with coordinates" if "filters" in part.options else words
@@ -220,10 +251,22 @@ def _rings(part: Part) -> BaseTransform:
     return LiftToRingComplex(max_length=max_ring)
 
 
-def _projector(part: Part) -> BaseTransform:
+def _of_matrix(part: Part) -> tuple[BaseTransform, ...]:
     """The published layers read the diagonal and the sums of the rows, and no pair of edges."""
+    source = part.options.get("source")
+    if source == "harmonic":
+        return (AddHarmonicSums(),)
+    if source == "filled_hodge":
+        return (AddHodgeSums(), AddLaplacianBounds())
     contracted = part.options.get("depth") == "contracted"
-    return AddCycleProjector(pairs="none" if contracted else "blocks")
+    return (AddCycleProjector(pairs="none" if contracted else "blocks"),)
+
+
+def _values(part: Part) -> bool:
+    value = part.options.get("values", False)
+    if not isinstance(value, bool):
+        raise ValueError(f"`values` must be true or false, but it is {value!r}")
+    return value
 
 
 def _choice(table: Mapping[str, Any], part: Part, key: str, default: str) -> Any:

@@ -19,7 +19,18 @@ BACKBONE_NAMES = (
     "basisnet_gin",
     "basisnet_gated_gcn",
     "basisnet_pna",
+    "superpixel_gcn",
+    "superpixel_gat",
+    "scn",
+    "scconv",
+    "sat",
+    "san",
+    "flow_scn",
+    "flow_scconv",
+    "flow_sat",
 )
+# Those that say something of every edge.
+EDGE_BACKBONE_NAMES = ("dist2cycle",)
 ENCODER_NAMES = ("projector", "peoi", "profile")
 BASELINE_NAMES = ("constant", "edges", "nodes", "long_cycles", "degrees", "centroid")
 
@@ -32,6 +43,8 @@ TRAINING_NAMES = (
     "long_cycles",
     "cycle_persistence",
     "zinc",
+    "trajectories",
+    "tori",
 )
 # Tasks whose published sets have validation graphs too.
 VALIDATED_NAMES = ("zinc",)

@@ -18,6 +18,7 @@ from cyclenet.experiments.names import (
     BACKBONE_NAMES,
     BASELINE_NAMES,
     CLAIM_NAMES,
+    EDGE_BACKBONE_NAMES,
     ENCODER_NAMES,
     SEPARATION_NAMES,
     TASK_NAMES,
@@ -42,7 +43,11 @@ T = TypeVar("T")
 FILE_WORDS = ("title", "paper", "about", "records", "seeds")
 FILE_KEYS = (*FILE_WORDS, "task", "row", "claim", "timing")
 
-PARTS = {"backbone": BACKBONE_NAMES, "encoder": ENCODER_NAMES, "baseline": BASELINE_NAMES}
+PARTS = {
+    "backbone": (*BACKBONE_NAMES, *EDGE_BACKBONE_NAMES),
+    "encoder": ENCODER_NAMES,
+    "baseline": BASELINE_NAMES,
+}
 
 # A mean that forgets nothing would keep the first weights.
 _LONGEST_AVERAGE = 0.99999
@@ -275,12 +280,15 @@ def _check_settings(settings: Training | Separation, protocol: str, task: str) -
         _require_range(settings, key, least=1)
     for key in ("lr", "lr_factor"):
         _require_range(settings, key, above=0.0)
-    _require_range(settings, "lr_factor", most=1.0)
+    if settings.lr_factor >= 1:
+        raise NotPlain(f"must be below 1, but it is {settings.lr_factor}", ("lr_factor",))
     for key in ("weight_decay", "lr_patience", "min_lr", "clip_norm", "warmup", "average"):
         _require_range(settings, key, least=0)
     _require_range(settings, "average", most=_LONGEST_AVERAGE)
     allowed = _AS_PUBLISHED if task in VALIDATED_NAMES else _WITHOUT_VALIDATION
     for key, choices in (_HONEST if protocol == "honest" else allowed).items():
+        if key == "lr_watches" and settings.schedule != "plateau":
+            continue  # nothing is watched
         if getattr(settings, key) not in choices:
             raise NotPlain(
                 f"must be {' or '.join(map(repr, choices))} under the protocol {protocol!r}, but "

@@ -55,7 +55,8 @@ class Training:
         standardise: Train on targets minus their mean over their deviation, both of the training
             set. Losses and metrics are always those of the targets as they are.
         schedule: ``"plateau"`` lowers the learning rate when `lr_watches` stands still;
-            ``"cosine"`` lowers it to `min_lr` along half a wave, whatever happens.
+            ``"cosine"`` lowers it to `min_lr` along half a wave, whatever happens; ``"constant"``
+            leaves it alone.
         warmup: Epochs in which the learning rate first rises, for ``"cosine"``.
         decoupled: Let weights decay by themselves and not through the moments (AdamW).
         average: Judge a running mean of the weights in place of the weights: how much of it a
@@ -74,7 +75,7 @@ class Training:
     select_by: Literal["loss", "metric"] = "loss"
     clip_norm: float = 0.0
     standardise: bool = False
-    schedule: Literal["plateau", "cosine"] = "plateau"
+    schedule: Literal["plateau", "cosine", "constant"] = "plateau"
     warmup: int = 0
     decoupled: bool = False
     average: float = 0.0

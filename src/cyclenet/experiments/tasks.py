@@ -1,5 +1,6 @@
 """What is to be learned: the graphs, the loss, the metric, and which way is better."""
 
+import os
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,15 @@ from cyclenet.datasets.cfi import cfi_graph
 from cyclenet.datasets.cyclic_points import POINT_TASKS
 from cyclenet.datasets.data_folder import DataFolder
 from cyclenet.datasets.graph import Graph, relabelled
+from cyclenet.datasets.simplicial_data import torus_data
 from cyclenet.datasets.strongly_regular import FAMILIES, strongly_regular_graphs
+from cyclenet.datasets.torus import torus_set
+from cyclenet.datasets.trajectories import (
+    TRAJECTORY_SIZES,
+    EdgeAlignment,
+    TrajectorySet,
+    trajectory_splits,
+)
 from cyclenet.datasets.zinc import ATOM_TYPES, BOND_TYPES, ZINC_SPLITS, ready_zinc, zinc
 from cyclenet.experiments.spec import Protocol
 
@@ -31,12 +40,21 @@ POINT_SIZES = {"honest": (320, 80, 100), "paper": (400, 0, 100)}
 
 DIRECTIONS: dict[Protocol, Directions] = {"honest": "both", "paper": "single"}
 
+# The presets of the tori.
+TORI: dict[Protocol, str] = {"honest": "paper_scale", "paper": "paper"}
+
+# Betti numbers of the link of an edge, in `edge_features`.
+LINK_CHANNELS = 3
+
 # Width of the embedding of a graph that is only to be told apart from others.
 EMBEDDING_CHANNELS = 128
 
 
+Items = Sequence[Data] | TrajectorySet
+
+
 class Splits(NamedTuple):
-    """The graphs of a task.
+    """The graphs of a task, as `experiments.build.prepared` takes them.
 
     Args:
         train: What weights are fitted to.
@@ -44,9 +62,9 @@ class Splits(NamedTuple):
         test: What is reported.
     """
 
-    train: list[Data]
-    validation: list[Data]
-    test: list[Data]
+    train: Items
+    validation: Items
+    test: Items
 
 
 class Stored(NamedTuple):
@@ -58,7 +76,7 @@ class Stored(NamedTuple):
     """
 
     ready: Callable[[DataFolder], None]
-    splits: Callable[[DataFolder], Splits]
+    splits: Callable[[Protocol, DataFolder], Splits]
 
 
 @dataclass(frozen=True)
@@ -207,10 +225,30 @@ def _point_splits(name: str, protocol: Protocol, seed: int) -> Splits:
     return _split(items, sizes)
 
 
-def _zinc_splits(data: DataFolder) -> Splits:
+def _zinc_splits(protocol: Protocol, data: DataFolder) -> Splits:
     """The published molecules and no others, with their types one-hot."""
     each = (zinc(split, data.root, trust_pickle=data.trust_pickle) for split in ZINC_SPLITS)
     return Splits(*([_one_hot(item) for item in items] for items in each))
+
+
+def _trajectory_splits(protocol: Protocol, seed: int) -> Splits:
+    """A complex of its own for each seed, and walks on it."""
+    rng = _generator("trajectories", protocol, seed)
+    alignment: EdgeAlignment = "true" if protocol == "honest" else "reference"
+    return Splits(
+        *trajectory_splits(rng, sizes=TRAJECTORY_SIZES[protocol], edge_alignment=alignment)
+    )
+
+
+def _ready_tori(data: DataFolder) -> None:
+    for preset in TORI.values():
+        torus_set(preset, data.root, workers=os.cpu_count() or 1)
+
+
+def _torus_splits(protocol: Protocol, data: DataFolder) -> Splits:
+    """Snapshots of clouds, drawn once for all seeds."""
+    parts = torus_set(TORI[protocol], data.root)
+    return Splits(*([torus_data(sample) for sample in part] for part in parts))
 
 
 def _one_hot(item: Data) -> Data:
@@ -282,6 +320,27 @@ TASKS: dict[str, TaskKind] = {
         edge_channels=len(BOND_TYPES),
         out_channels=1,
         stored=Stored(ready_zinc, _zinc_splits),
+    ),
+    "trajectories": TaskKind(
+        "walks on a plane with two holes: past which of two corners each of them went",
+        loss="ce",
+        metric="accuracy",
+        higher_is_better=True,
+        in_channels=1,
+        edge_channels=0,
+        out_channels=2,
+        splits=_trajectory_splits,
+    ),
+    "tori": TaskKind(
+        "400 complexes on tori: how far each edge is from the nearest hole",
+        loss="mse",
+        metric="MSE",
+        higher_is_better=False,
+        in_channels=LINK_CHANNELS,
+        edge_channels=0,
+        out_channels=1,
+        of_edges=True,
+        stored=Stored(_ready_tori, _torus_splits),
     ),
     **{name: _family(name) for name in FAMILIES},
 }

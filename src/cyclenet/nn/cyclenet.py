@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from cyclenet.data import CycleData
-from cyclenet.nn.backbones import BACKBONES, Backbone
+from cyclenet.nn.backbones import BACKBONES, EDGE_BACKBONES, Backbone, Dist2Cycle
 from cyclenet.nn.encoders import ENCODERS, Encoder
 from cyclenet.nn.layers import ArcStates, reset_children
 
@@ -24,12 +24,13 @@ class CycleNet(torch.nn.Module):
 
     Args:
         in_channels: Width of the node features `batch.x`.
-        out_channels: Number of predictions for each graph.
+        out_channels: Number of predictions for each graph, or for each edge.
         hidden_channels: Width of the states inside.
         encoding_channels: Width of the encoding; None means that of the states inside.
         edge_channels: Width of `batch.edge_attr` that the backbone reads beside the encoding; 0
             leaves attributes alone.
-        backbone: A name from `nn.backbones.BACKBONES`.
+        backbone: A name from `nn.backbones.BACKBONES`, or from `EDGE_BACKBONES` for predictions of
+            every undirected edge.
         encoder: A name from `nn.encoders.ENCODERS`, or None for the backbone alone.
         backbone_options: More arguments of the backbone, such as ``{"num_layers": 3}``.
         encoder_options: More arguments of the encoder, such as ``{"depth": "contracted"}``.
@@ -64,8 +65,8 @@ class CycleNet(torch.nn.Module):
             width = hidden_channels if encoding_channels is None else encoding_channels
             self.encoder = make_encoder(width, **(encoder_options or {}))
             edge_channels += self.encoder.out_channels
-        make_backbone: Any = _named(BACKBONES, backbone, "backbone")
-        self.backbone: Backbone = make_backbone(
+        make_backbone: Any = _named(BACKBONES | EDGE_BACKBONES, backbone, "backbone")
+        self.backbone: Backbone | Dist2Cycle = make_backbone(
             in_channels,
             out_channels,
             edge_channels=edge_channels,
@@ -73,15 +74,15 @@ class CycleNet(torch.nn.Module):
             **(backbone_options or {}),
         )
 
-    def forward(self, batch: CycleData) -> Float[Tensor, "b o"]:
-        """Predictions for the graphs of a batch.
+    def forward(self, batch: CycleData) -> Float[Tensor, "r o"]:
+        """Predictions for the graphs of a batch, or for their edges.
 
         Args:
             batch: One graph or several, with node features `x` and the numbers that the encoder
                 reads.
 
         Returns:
-            One row for each graph.
+            One row for each graph, or for each undirected edge.
         """
         own = _attributes(batch, self.edge_channels) if self.edge_channels else None
         if self.encoder is None:

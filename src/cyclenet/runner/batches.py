@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from jaxtyping import Bool, Int64
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from cyclenet.data import CycleData, SummedUnit
+from cyclenet.data import CYCLE_ATTRIBUTES, CycleAttribute, CycleData, Rows, SummedUnit
 from cyclenet.nn.layers.pooling import repeated
 
 Ids = Sequence[int] | np.ndarray
@@ -20,6 +20,10 @@ Ids = Sequence[int] | np.ndarray
 # the graphs, not from the largest batch of one order; and in few steps, for sets that are alike.
 _DEVIATIONS = 5
 _STEPS = 32
+
+# What a graph of PyTorch Geometric has besides ours that holds ids, and names that say so to it.
+_OTHER = {"edge_index": CycleAttribute(("nodes",), -1)}
+_RULED_BY_PYG = ("index", "batch")
 
 
 class Room(NamedTuple):
@@ -152,27 +156,54 @@ class GraphStore:
         if not items:
             raise ValueError("`items` must be at least one graph, but there are none")
         joined: Any = Batch.from_data_list(list(items))
-        self._kind = type(items[0])
-        self._size = len(items)
+        self._begin(type(items[0]), joined.ptr.diff(), device)
         self._has_num_nodes = "num_nodes" in joined
-        table = _Table()
-        node_rows = table.add(joined.ptr.diff())
-        self._owners = {node_rows: _Spans(node_rows, table.add(joined.ptr[:-1]))}
-        self._nodes = node_rows
-        self._num_rows = {node_rows: int(joined.ptr[-1])}
-        self._columns = []
         for name in joined._slice_dict:
-            self._columns.append(self._column(joined, items, table, name, joined[name], device))
-        self._sums: dict[SummedUnit, int] = {
-            unit: table.add(counts) for unit, counts in _summed(joined).items()
-        }
-        self._counts = {"num_faces": self._sums["faces"]} if "faces" in self._sums else {}
-        if "cycle_pairs" in self._sums:
-            lengths = next(one for one in self._columns if one.name == "cycle_length")
-            self._counts["num_cycles"] = lengths.owner
-        self._host = table.stacked().numpy()
-        self._table = table.stacked().to(device)
-        self.device = device
+            self._add(name, *_split_up(joined, items, name, joined[name]))
+        self._finish()
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[tuple[str, Rows]], device: torch.device) -> "GraphStore":
+        """The store of graphs that never were objects: of their attributes, each end to end.
+
+        The law: it is the store of the graphs themselves, as `CycleData`, tensor for tensor. The
+        rows stay in the small types in which they came, and turn into what a graph has when a
+        batch gathers them. Each attribute is taken in before the next is asked for, so a generator
+        never has to hold two.
+
+        Args:
+            rows: The attributes by their names. The first is `x`, whose rows are the nodes; ids
+                come after what they count: `edges` or `num_faces` before ids of edges or faces.
+                Of names that are not in `CYCLE_ATTRIBUTES` only `edge_index` holds ids.
+            device: Where they are kept.
+
+        Returns:
+            The store.
+
+        Raises:
+            ValueError: If there are no graphs, or the attributes do not fit together.
+        """
+        store = cls.__new__(cls)
+        counts: dict[str, Tensor] = {}
+        for name, each in rows:
+            if not counts:
+                if name != "x" or not each.lengths.numel():
+                    raise ValueError(
+                        f"`rows` must start with `x` of at least one graph, but they start with "
+                        f"{name!r} of {each.lengths.numel()}"
+                    )
+                store._begin(CycleData, each.lengths, device)
+                counts["nodes"] = each.lengths
+            store._add(name, *_as_told(name, each, counts))
+            if name == "edges":
+                counts["edges"] = each.lengths
+            elif name in ("num_cycles", "num_faces"):
+                counts[name.removeprefix("num_")] = each.values.long()
+            del each  # or it would be there while the next one is made
+        if not counts:
+            raise ValueError("`rows` must start with `x` of at least one graph, but there are none")
+        store._finish()
+        return store
 
     def __len__(self) -> int:
         """Number of graphs."""
@@ -292,40 +323,100 @@ class GraphStore:
         along = {one.name: one.along for one in self._columns}
         return rows | {"batch": picked[self._nodes][0]}, along | {"batch": 0}
 
-    def _column(
-        self,
-        joined: Any,
-        items: Sequence[Data],
-        table: "_Table",
-        name: str,
-        value: object,
-        device: torch.device,
-    ) -> "_Column":
-        """One attribute of all graphs, its ids counted inside each graph."""
-        if not isinstance(value, Tensor) or value.layout != torch.strided:
-            raise TypeError(
-                f"every attribute of `items` must be a tensor, but {name!r} is a "
-                f"{type(value).__name__}; try: del data[{name!r}]"
+    def _begin(
+        self, kind: type[Data], num_nodes: Int64[Tensor, " b"], device: torch.device
+    ) -> None:
+        """A store of graphs without attributes."""
+        self._kind, self._size, self.device = kind, num_nodes.numel(), device
+        self._has_num_nodes = False
+        self._filling = _Table()
+        self._owners: dict[int, _Spans] = {}
+        self._columns: list[_Column] = []
+        self._summed: dict[SummedUnit, Tensor] = {}
+        self._nodes = self._owner(num_nodes)
+        self._num_rows = {self._nodes: int(num_nodes.sum())}
+
+    def _owner(self, lengths: Int64[Tensor, " b"]) -> int:
+        """The place in the table of how many rows each graph has, which names their spans."""
+        rows = self._filling.add(lengths)
+        if rows not in self._owners:
+            self._owners[rows] = _Spans(rows, self._filling.add(lengths.cumsum(0) - lengths))
+        return rows
+
+    def _add(self, name: str, rows: Rows, along: int, counts: Sequence[Tensor]) -> None:
+        """Take in an attribute whose ids count what each graph has so many of."""
+        value, owner = rows.values, self._owner(rows.lengths)
+        if issubclass(self._kind, CycleData):
+            self._summed |= _summed(name, rows)
+        self._num_rows[owner] = value.size(along) if value.dim() else 1
+        if value.dim():  # one row more, which the filler of a batch reads
+            last = value.new_zeros([1 if i == along else n for i, n in enumerate(value.shape)])
+            value = torch.cat((value, last), dim=along)
+        units = tuple(self._filling.add(count) for count in counts)
+        self._columns.append(_Column(name, value.to(self.device), along, owner, units, rows.dtype))
+
+    def _finish(self) -> None:
+        """What is known of each graph once all attributes are."""
+        table = self._filling
+        self._sums: dict[SummedUnit, int] = {
+            unit: table.add(counts) for unit, counts in self._summed.items()
+        }
+        self._counts = {"num_faces": self._sums["faces"]} if "faces" in self._sums else {}
+        for one in self._columns:
+            if one.name == "cycle_length":
+                self._counts["num_cycles"] = one.owner
+        self._host = table.stacked().numpy()
+        self._table = table.stacked().to(self.device)
+        del self._filling, self._summed
+
+
+def _split_up(
+    joined: Any, items: Sequence[Data], name: str, value: object
+) -> tuple[Rows, int, list[Tensor]]:
+    """One attribute of joined graphs, its ids counted inside each graph again, as for `_add`."""
+    if not isinstance(value, Tensor) or value.layout != torch.strided:
+        raise TypeError(
+            f"every attribute of `items` must be a tensor, but {name!r} is a "
+            f"{type(value).__name__}; try: del data[{name!r}]"
+        )
+    first, last = items[0], items[-1]
+    along = first.__cat_dim__(name, first[name], first._store)
+    along = 0 if along is None or value.dim() == 0 else along % value.dim()
+    lengths = joined._slice_dict[name].diff()
+    increments = joined._inc_dict[name].reshape(len(items), -1)
+    size = torch.as_tensor(last.__inc__(name, last[name], last._store)).reshape(1, -1)
+    counts = torch.cat((increments, increments[-1:] + size)).diff(dim=0).T
+    if not counts.any():
+        return Rows(value, lengths, value.dtype), along, []
+    owner = torch.arange(len(items)).repeat_interleave(lengths)
+    value = value - _spread(increments.T[:, owner], value.dim(), along).to(value.dtype)
+    return Rows(value, lengths, value.dtype), along, list(counts)
+
+
+def _as_told(name: str, rows: Rows, counts: Mapping[str, Tensor]) -> tuple[Rows, int, list[Tensor]]:
+    """One attribute of graphs that never were objects, as for `_add`."""
+    attribute = CYCLE_ATTRIBUTES.get(name, _OTHER.get(name))
+    if attribute is None:
+        if any(word in name for word in _RULED_BY_PYG) or name == "face":
+            raise ValueError(
+                f"`rows` may hold ids under known names only, but PyTorch Geometric takes "
+                f"{name!r} for some; try: another name"
             )
-        first, last = items[0], items[-1]
-        along = first.__cat_dim__(name, first[name], first._store)
-        along = 0 if along is None or value.dim() == 0 else along % value.dim()
-        lengths = joined._slice_dict[name].diff()
-        rows = table.add(lengths)
-        self._owners.setdefault(rows, _Spans(rows, table.add(joined._slice_dict[name][:-1])))
-        increments = joined._inc_dict[name].reshape(len(items), -1)
-        size = torch.as_tensor(last.__inc__(name, last[name], last._store)).reshape(1, -1)
-        counts = torch.cat((increments, increments[-1:] + size)).diff(dim=0).T
-        units = tuple(table.add(count) for count in counts) if counts.any() else ()
-        column = _Column(name, value, along, rows, units)
-        if units:
-            owner = torch.arange(len(items)).repeat_interleave(lengths)
-            column = column._replace(value=value - column.shift(increments.T[:, owner]))
-        # One row more, which the filler of a batch reads.
-        last = column.value.new_zeros([1 if i == along else n for i, n in enumerate(value.shape)])
-        self._num_rows[rows] = value.size(along) if value.dim() else 1
-        value = column.value if value.dim() == 0 else torch.cat((column.value, last), dim=along)
-        return column._replace(value=value.to(device))
+        attribute = CycleAttribute((), 0)
+    missing = [unit for unit in attribute.counted_in if unit not in counts]
+    if missing:
+        raise ValueError(
+            f"`rows` must hold `x`, `edges`, `num_faces` and `num_cycles` before what counts them, "
+            f"but {name!r} comes before the numbers of {missing[0]}"
+        )
+    along = attribute.joined_along % rows.values.dim()
+    graphs, held, told = counts["nodes"].numel(), rows.values.size(along), int(rows.lengths.sum())
+    if rows.lengths.numel() != graphs or held != told:
+        raise ValueError(
+            f"{name!r} must have rows of {graphs} graphs and as many as it says, but it says "
+            f"{told} of {rows.lengths.numel()} graphs and has {held}"
+        )
+    return rows, along, [counts[unit] for unit in attribute.counted_in]
 
 
 class _Table:
@@ -353,13 +444,14 @@ class _Spans(NamedTuple):
 
 
 class _Column(NamedTuple):
-    """One attribute of all graphs: where its rows are, and what its ids count."""
+    """One attribute of all graphs: where its rows are, what its ids count, and its type."""
 
     name: str
     value: Tensor
     along: int
     owner: int
     units: tuple[int, ...]
+    dtype: torch.dtype
 
     def taken(
         self,
@@ -368,18 +460,11 @@ class _Column(NamedTuple):
         before: Int64[Tensor, "t b"],
     ) -> Tensor:
         """The rows at `index`, counted on behind the graphs before."""
-        rows = self.value.index_select(self.along, index)
+        rows = self.value.index_select(self.along, index).to(self.dtype)
         if not self.units:
             return rows
-        return rows + self.shift(torch.stack([before[unit] for unit in self.units])[:, owner])
-
-    def shift(self, increments: Int64[Tensor, "u r"]) -> Tensor:
-        """What to add to the ids of each row, in the shape and type of the attribute."""
-        shape = [1] * self.value.dim()
-        shape[self.along] = increments.size(1)
-        if len(increments) > 1:  # one unit for each row of ids
-            shape[0] = len(increments)
-        return increments.reshape(shape).to(self.value.dtype)
+        increments = torch.stack([before[unit] for unit in self.units])[:, owner]
+        return rows + _spread(increments, self.value.dim(), self.along).to(self.dtype)
 
 
 _Picked = tuple[Tensor, Tensor]
@@ -397,18 +482,26 @@ def _pick(
     return owner, index
 
 
-def _summed(joined: Any) -> dict[SummedUnit, Int64[Tensor, " b"]]:
-    """How many rows of the units that no attribute lists each graph has."""
-    found: dict[SummedUnit, Tensor] = {}
-    if not isinstance(joined, CycleData):
-        return found
-    if "edges" in joined:
-        found["edge_pairs"] = joined._slice_dict["edges"].diff().square()
-    if "num_faces" in joined:
-        found["faces"] = joined["num_faces"]
-    if "cycle_length" in joined:
-        cycles = joined.graph_of("cycles")
-        lengths = torch.bincount(joined.cycle_incidence[1], minlength=cycles.size(0))
-        pairs = cycles.new_zeros(joined.num_graphs)
-        found["cycle_pairs"] = pairs.index_add(0, cycles, lengths.square())
-    return found
+def _spread(increments: Int64[Tensor, "u r"], dimensions: int, along: int) -> Tensor:
+    """Numbers for each row, in the shape in which an attribute takes them."""
+    shape = [1] * dimensions
+    shape[along] = increments.size(1)
+    if len(increments) > 1:  # one unit for each row of ids
+        shape[0] = len(increments)
+    return increments.reshape(shape)
+
+
+def _summed(name: str, rows: Rows) -> dict[SummedUnit, Int64[Tensor, " b"]]:
+    """How many rows of a unit that no attribute lists each graph has, where this one tells it."""
+    if name == "edges":
+        return {"edge_pairs": rows.lengths.square()}
+    if name == "num_faces":
+        return {"faces": rows.values.long()}
+    if name == "cycle_incidence":
+        graphs = rows.lengths.numel()
+        owner = torch.arange(graphs).repeat_interleave(rows.lengths)
+        cycle = rows.values[1].long() * graphs + owner
+        found, edges = cycle.unique(return_counts=True)
+        pairs = torch.zeros(graphs, dtype=torch.long)
+        return {"cycle_pairs": pairs.index_add(0, found % graphs, edges.square())}
+    return {}

@@ -16,11 +16,12 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from cyclenet.datasets.data_folder import DATA_HERE, DataFolder
+from cyclenet.datasets.trajectories import TrajectorySet
 from cyclenet.experiments.baselines import BASELINES
 from cyclenet.experiments.build import build_model, encoder_input, prepared
 from cyclenet.experiments.record import RECORD_FILE, Copies, Record, read_record, write_record
 from cyclenet.experiments.spec import Run, Separation, Training
-from cyclenet.experiments.tasks import TASKS, Splits, TaskKind, metric_of
+from cyclenet.experiments.tasks import TASKS, Items, Splits, TaskKind, metric_of
 from cyclenet.files import write_whole
 from cyclenet.runner.batches import GraphStore
 from cyclenet.runner.checkpoint import INTERVAL, Keeper
@@ -280,7 +281,7 @@ def _trained(
         interval=interval, rank=ranks.rank, world=ranks.world,
     )  # fmt: skip
     found: Found = _sizes(model)
-    sets = Sets(*(prepared(run.row, items) for items in splits))
+    sets = _prepared_sets(run, splits)
     try:
         fitted = fit(
             model, kind, sets, settings,
@@ -311,6 +312,30 @@ def _trained(
     }
 
 
+class _Kept:
+    """The last graphs that came from files, and what a row made of them.
+
+    They are the same for all seeds, and on complexes of thousands of edges the numbers of a row
+    can take longer than its training.
+    """
+
+    source: tuple[Any, ...] | None = None
+    splits: Splits | None = None
+    row: tuple[Any, ...] | None = None
+    sets: Sets | None = None
+
+
+def _prepared_sets(run: Run, splits: Splits) -> Sets:
+    """The graphs with the numbers that the row reads."""
+    row = run.row.backbone, run.row.encoder
+    if _Kept.sets is not None and splits is _Kept.splits and row == _Kept.row:
+        return _Kept.sets
+    sets = Sets(*(prepared(run.row, items) for items in splits))
+    if splits is _Kept.splits:
+        _Kept.row, _Kept.sets = row, sets
+    return sets
+
+
 def _separated(run: Run, kind: TaskKind, device: torch.device) -> Found:
     """What a network without training tells apart."""
     assert kind.family is not None and isinstance(run.settings, Separation)
@@ -325,14 +350,15 @@ def _separated(run: Run, kind: TaskKind, device: torch.device) -> Found:
 def _baseline(run: Run, splits: Splits, kind: TaskKind) -> Found:
     """What a rule without a network makes of the test graphs."""
     assert run.row.baseline is not None
-    rule = BASELINES[run.row.baseline.name](kind, splits.train, **run.row.baseline.options)
-    target = torch.cat([item.y for item in splits.test])  # pyright: ignore[reportArgumentType]
+    train, test = (prepared(run.row, items) for items in (splits.train, splits.test))
+    rule = BASELINES[run.row.baseline.name](kind, train, **run.row.baseline.options)
+    target = torch.cat([item.y for item in test])  # pyright: ignore[reportArgumentType]
     graph = None
     if kind.of_edges:
-        sizes = torch.tensor([item.y.size(0) for item in splits.test])  # pyright: ignore
+        sizes = torch.tensor([item.y.size(0) for item in test])  # pyright: ignore
         graph = torch.arange(len(sizes)).repeat_interleave(sizes)
     return {
-        "value": metric_of(kind, rule(splits.test), target, graph),
+        "value": metric_of(kind, rule(test), target, graph),
         "copies": _copies_told_apart(rule, splits.test, run.seed),
     }
 
@@ -348,12 +374,16 @@ def splits_of(run: Run, kind: TaskKind, data: DataFolder) -> Splits:
     Returns:
         What to train on, to choose by and to report.
     """
-    if kind.stored is not None:
-        splits = kind.stored.splits(data)
-    else:
+    if kind.stored is None:
         assert kind.splits is not None
         splits = kind.splits(run.row.protocol, run.seed)
-    return splits._replace(train=splits.train[: run.limit or None])
+        return splits._replace(train=splits.train[: run.limit or None])
+    source = run.task.name, run.row.protocol, run.limit, data
+    if _Kept.splits is None or source != _Kept.source:
+        splits = kind.stored.splits(run.row.protocol, data)
+        splits = splits._replace(train=splits.train[: run.limit or None])
+        _Kept.source, _Kept.splits, _Kept.row, _Kept.sets = source, splits, None, None
+    return _Kept.splits
 
 
 def _sizes(model: torch.nn.Module) -> Found:
@@ -365,15 +395,12 @@ def _sizes(model: torch.nn.Module) -> Found:
 
 
 def _copies_told_apart(
-    predict: Callable[[Sequence[Data]], Tensor], graphs: Sequence[Data], seed: int
+    predict: Callable[[Sequence[Data]], Tensor], items: Items, seed: int
 ) -> Copies | None:
-    """How many copies of a few graphs, under other names, get another prediction.
-
-    None for complexes, whose faces we cannot rename, and which tell something of every edge.
-    """
-    graphs = graphs[:_COPIED_GRAPHS]
-    if any("edges" in graph for graph in graphs):
-        return None
+    """How many copies of a few graphs, under other names, get another prediction."""
+    if isinstance(items, TrajectorySet) or any("edges" in item for item in items):
+        return None  # complexes, whose faces we do not rename
+    graphs = items[:_COPIED_GRAPHS]
     rng = np.random.default_rng((seed, _COPIES))
     base, separated = predict(graphs), 0
     for _ in range(_COPIES):

@@ -540,7 +540,7 @@ class _Training:
 
     def _lower_lr(self) -> None:
         """Let the schedule see the loss that it watches, unless it has seen every batch."""
-        if self.settings.schedule == "cosine":
+        if self.settings.schedule != "plateau":
             return
         if self.settings.lr_watches == "validation":
             self.plateau.step(self.course.validation_loss[-1])
@@ -554,7 +554,9 @@ def _check(sets: Sets, settings: Training) -> None:
     Raises:
         ValueError: If a set that is needed is empty.
     """
-    asked = {settings.select_on, settings.lr_watches}
+    asked = {settings.select_on}
+    if settings.schedule == "plateau":
+        asked.add(settings.lr_watches)
     for name, items in zip(sets._fields, sets, strict=True):
         if not items and (name != "validation" or "validation" in asked):
             raise ValueError(f"`sets` must have {name} graphs, but there are none")

@@ -7,6 +7,7 @@ each once, tail < head (`edges_from_arcs` makes them from arcs), and a number of
 from cyclenet.topology.blocks import Blocks, blocks
 from cyclenet.topology.complexes import clique_complex, ring_complex
 from cyclenet.topology.cycle_basis import SATURATED, CycleBasis
+from cyclenet.topology.edge_sums import hodge_sums, laplacian_bounds, projector_sums
 from cyclenet.topology.edges import (
     UndirectedEdges,
     check_edges,
@@ -84,8 +85,11 @@ __all__ = [
     "fundamental_cycles",
     "hodge_eigenspaces",
     "hodge_laplacian",
+    "hodge_sums",
     "incidence",
+    "laplacian_bounds",
     "projector_diagonal",
+    "projector_sums",
     "relevant_cycles",
     "ring_complex",
     "shortest_cycle_bases",

@@ -12,7 +12,7 @@ from cyclenet.topology.blocks import blocks_of
 from cyclenet.topology.cycle_basis import CycleBasis, oriented_basis
 from cyclenet.topology.edges import check_edges, check_weights
 from cyclenet.topology.errors import GraphError
-from cyclenet.topology.forest import spanning_forest
+from cyclenet.topology.forest import forest_of
 from cyclenet.topology.incidence import Faces, face_incidence
 from cyclenet.topology.memory import require_memory
 from cyclenet.topology.shortest_basis import shortest_cycle_basis
@@ -152,14 +152,14 @@ def edge_annotations(
     chord is a sum of them. The sum over the boundary of any face is zero.
 
     Args:
-        edges: Undirected edges, each once, tail < head.
+        edges: Undirected edges that have been checked; loops and parallel edges may be in.
         boundary: B2, sparse (m x f); its entries count mod 2.
         num_nodes: Number of nodes.
 
     Returns:
         The annotations, 64 bits a word, and their dimension, the Betti number over Z2.
     """
-    chords = spanning_forest(edges, num_nodes).chords
+    chords = forest_of(edges, num_nodes).chords
     bit_of = dict(zip(chords.tolist(), range(chords.size), strict=True))
     relation: dict[int, int] = {}
     for face in range(boundary.shape[1]):

@@ -7,13 +7,23 @@ from cyclenet.transforms.cycles import (
     AddRelevantCycles,
     AddShortestCycleBasis,
 )
-from cyclenet.transforms.lifting import LiftToCliqueComplex, LiftToRingComplex
-from cyclenet.transforms.spectral import AddEigenspaces, AddLeadingEigenvectors
+from cyclenet.transforms.lifting import AddHodgeSums, LiftToCliqueComplex, LiftToRingComplex
+from cyclenet.transforms.localization import AddHarmonicSums
+from cyclenet.transforms.spectral import (
+    AddEigenspaces,
+    AddHodgeInverse,
+    AddLaplacianBounds,
+    AddLeadingEigenvectors,
+)
 
 __all__ = [
     "AddCycleProfiles",
     "AddCycleProjector",
     "AddEigenspaces",
+    "AddHarmonicSums",
+    "AddHodgeInverse",
+    "AddHodgeSums",
+    "AddLaplacianBounds",
     "AddLeadingEigenvectors",
     "AddRelevantCycles",
     "AddShortestCycleBasis",

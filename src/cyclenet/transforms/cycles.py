@@ -9,7 +9,6 @@ from cyclenet.data import CycleData
 from cyclenet.topology import (
     CycleBasis,
     GraphError,
-    PackedProjectors,
     UndirectedEdges,
     cycle_projectors,
     edge_profiles,
@@ -17,6 +16,7 @@ from cyclenet.topology import (
     shortest_cycle_basis,
 )
 from cyclenet.topology.blocks import blocks_of
+from cyclenet.topology.edge_sums import pair_sums
 from cyclenet.topology.memory import require_memory
 from cyclenet.topology.projector import PAIR_BYTES
 from cyclenet.transforms.arcs import CycleTransform
@@ -246,25 +246,13 @@ class AddCycleProjector(CycleTransform):
             max_bytes=self.max_memory,
             **self.kept(),
         )
-        sums = {"projector_sums": _sums(packed, num_edges)}
+        sums = {"projector_sums": pair_sums(packed.pair_edges, packed.values, num_edges)}
         if self.pairs == "none":
             return sums
         if self.pairs == "blocks":
             return sums | {"pair_edges": packed.pair_edges, "pair_projector": packed.values}
         every_pair = np.indices((num_edges, num_edges)).reshape(2, -1)
         return sums | {"pair_edges": every_pair, "pair_projector": packed[0].reshape(-1)}
-
-
-def _sums(packed: PackedProjectors, num_edges: int) -> np.ndarray:
-    """The diagonal of P, and of each row the sum of its entries and of their absolute values."""
-    rows, columns = packed.pair_edges
-    values = packed.values
-    own = rows == columns
-    sums = np.zeros((num_edges, 3))
-    sums[rows[own], 0] = values[own]
-    for place, parts in ((1, values), (2, np.abs(values))):
-        sums[:, place] = np.bincount(rows, parts, minlength=num_edges)
-    return sums
 
 
 @dataclass(kw_only=True, eq=False)

@@ -1,4 +1,4 @@
-"""From a graph to a 2-complex over it: some of its cycles become faces."""
+"""From a graph to a 2-complex over it: some of its cycles become faces. And what that changes."""
 
 from dataclasses import dataclass
 
@@ -6,8 +6,9 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from cyclenet.data import CycleData
-from cyclenet.topology import UndirectedEdges, clique_complex, ring_complex
+from cyclenet.topology import GraphError, UndirectedEdges, clique_complex, ring_complex
 from cyclenet.topology.complexes import MAX_FACES, check_length
+from cyclenet.topology.edge_sums import hodge_sums_of
 from cyclenet.transforms.arcs import CycleTransform
 
 
@@ -134,6 +135,76 @@ class LiftToCliqueComplex(CycleTransform):
                 **self.kept(),
             )
         )
+
+
+@dataclass(kw_only=True, eq=False)
+class AddHodgeSums(CycleTransform):
+    r"""Adds what contractions read of the Hodge 1-Laplacian of a 2-complex, without the matrix.
+
+    With $L = B_1^\top B_1 + B_2 B_2^\top$ these are, for each edge, the entry on the diagonal and
+    the sums of its row, of entries and of their sizes: `topology.hodge_sums`. The first and the
+    last belong to the complex; the second changes with the directions of the edges. They are
+    whole numbers; to have those of $L / \lambda$ divide them by `laplacian_bounds`.
+
+    The numbers are those of the faces that the graph has: lift it first. For the 1-skeleton alone
+    nothing has to be stored: the encoders compute its numbers where they need them.
+
+    Adds `edges`, `arc_to_edge`, `arc_sign` and `hodge_sums`; see `CycleData`.
+
+    The arguments are those of `CycleTransform`.
+
+    Example:
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> triangle = Data(edge_index=torch.tensor([[0, 0, 1], [1, 2, 2]]), num_nodes=3)
+        >>> AddHodgeSums()(LiftToCliqueComplex()(triangle)).hodge_sums.tolist()
+        [[3.0, 3.0, 3.0], [3.0, 3.0, 3.0], [3.0, 3.0, 3.0]]
+    """
+
+    def numbers(
+        self, graph: CycleData, found: UndirectedEdges, num_nodes: int
+    ) -> dict[str, np.ndarray]:
+        """The sums of one graph.
+
+        Args:
+            graph: The graph with its faces.
+            found: Its undirected edges.
+            num_nodes: Number of nodes.
+
+        Returns:
+            The attributes that are added besides the edges.
+
+        Raises:
+            GraphError: If the graph has not been lifted to a complex.
+        """
+        sums = hodge_sums_of(found.edges, num_nodes, boundary_of(graph, found))
+        return {"hodge_sums": sums.astype(np.float64)}
+
+
+def boundary_of(graph: CycleData, found: UndirectedEdges) -> csc_array:
+    """B2 of a graph that has been lifted.
+
+    Args:
+        graph: The graph with its faces.
+        found: Its undirected edges.
+
+    Returns:
+        The incidence matrix of edges and faces, of whole numbers.
+
+    Raises:
+        GraphError: If it has not been lifted.
+    """
+    if "face_incidence" not in graph:
+        raise GraphError(
+            "`data` must have the faces of a complex, but it has no `face_incidence`; try: "
+            "LiftToCliqueComplex() before this transform",
+            code="numbers_missing",
+        )
+    signs = graph.face_sign.cpu().numpy().astype(np.int64)
+    rows, columns = graph.face_incidence.cpu().numpy()
+    return csc_array(
+        (signs, (rows, columns)), shape=(found.edges.shape[1], int(graph.num_faces.sum()))
+    )
 
 
 def _stored(boundary: csc_array) -> dict[str, np.ndarray]:

@@ -1,19 +1,26 @@
-"""Eigenvectors of the graph Laplacian, attached to the graph."""
+"""Eigenvectors of the graph Laplacian, and spectra of Hodge Laplacians, attached to the graph."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy.sparse
 from jaxtyping import Int
 
 from cyclenet.data import CycleData
 from cyclenet.topology import UndirectedEdges, eigenspaces
 from cyclenet.topology.blocks import blocks_of
+from cyclenet.topology.edge_sums import laplacian_bounds_of
+from cyclenet.topology.incidence import incidence_of
 from cyclenet.topology.memory import require_memory
 from cyclenet.transforms.arcs import CycleTransform
+from cyclenet.transforms.lifting import boundary_of
 
 # The Laplacian, its eigenvectors, the check of both, and a pair of ids with an entry.
 PAIR_BYTES = 64
+
+# A Hodge Laplacian, its eigenvectors, and the inverse.
+INVERSE_BYTES = 4 * 8
 
 
 @dataclass(kw_only=True, eq=False)
@@ -181,6 +188,145 @@ class AddLeadingEigenvectors(CycleTransform):
             dimensions = spaces.multiplicities[1:]
             multiplicity[:, :taken] = dimensions.repeat(dimensions)[:taken]
         return {"eigen_rows": rows, "eigen_multiplicity": multiplicity}
+
+
+@dataclass(kw_only=True, eq=False)
+class AddLaplacianBounds(CycleTransform):
+    r"""Adds the largest eigenvalue of each Hodge Laplacian of a 2-complex.
+
+    With incidence matrices B1 and B2 these are $B_1 B_1^\top$ on nodes, $B_1^\top B_1 + B_2
+    B_2^\top$ on edges, and $B_2^\top B_2$ on faces. The two parts of the second annihilate each
+    other, so its largest eigenvalue is the larger of the other two. No direction of an edge or of
+    a face changes any of them. Where there are no cells the number is 0.
+
+    The numbers are those of the faces that the graph has: lift it first. Adds `edges`,
+    `arc_to_edge`, `arc_sign` and `laplacian_bounds`; see `CycleData`.
+
+    The arguments are those of `CycleTransform`.
+
+    Example:
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> from cyclenet.transforms import LiftToCliqueComplex
+        >>> triangle = Data(edge_index=torch.tensor([[0, 0, 1], [1, 2, 2]]), num_nodes=3)
+        >>> AddLaplacianBounds()(LiftToCliqueComplex()(triangle)).laplacian_bounds
+        tensor([[3., 3., 3.]])
+    """
+
+    def numbers(
+        self, graph: CycleData, found: UndirectedEdges, num_nodes: int
+    ) -> dict[str, np.ndarray]:
+        """The three eigenvalues of one graph.
+
+        Args:
+            graph: The graph with its faces.
+            found: Its undirected edges.
+            num_nodes: Number of nodes.
+
+        Returns:
+            The attributes that are added besides the edges.
+
+        Raises:
+            GraphError: If the graph has not been lifted to a complex.
+        """
+        bounds = laplacian_bounds_of(found.edges, num_nodes, boundary_of(graph, found))
+        return {"laplacian_bounds": bounds[None]}
+
+
+@dataclass(kw_only=True, eq=False)
+class AddHodgeInverse(CycleTransform):
+    r"""Adds what the published Dist2Cycle reads: entries of a matrix on edges, and its vectors.
+
+    The matrix is $K = (L_1 + I)^{-1}$ with $L_1$ the Hodge 1-Laplacian of the complex (Keros et al.
+    2022). Its entries are kept for pairs of edges with a common node and for each edge with itself,
+    as `neighbour_weight`. Behind the `edge_features` that the graph has already, if any (published
+    are the three Betti numbers of the link of an edge), come the entries of the `count` leading
+    singular vectors of K, harmonic ones first, and on request the singular values, the same on each
+    row.
+
+    Reversing edge e flips the weights of its pairs with others and its entries of vectors, and
+    leaves the values as they are. A network that reads both is therefore a function of the complex
+    with the directions of its edges, which here are those of the names of nodes. Nor does the
+    choice of vectors belong to the complex where singular values are repeated.
+
+    Lift the graph first. Adds `edges`, `arc_to_edge`, `arc_sign`, `neighbour_edges`,
+    `neighbour_weight` and `edge_features`; see `CycleData`.
+
+    Args:
+        count: Number of singular vectors; columns for which there is none are zero.
+        values: Whether the singular values come along.
+        max_memory: Bytes that the matrices of one graph may take. A larger graph is refused with
+            `TooLargeError` before anything is allocated. None allows a quarter of the free
+            memory, at most 4 GB.
+
+    Raises:
+        ValueError: If `count` is negative.
+
+    The other arguments are those of `CycleTransform`.
+
+    Example:
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> from cyclenet.transforms import LiftToCliqueComplex
+        >>> path = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
+        >>> data = AddHodgeInverse(count=2)(LiftToCliqueComplex()(path))
+        >>> data.neighbour_edges.tolist(), data.neighbour_weight.tolist()
+        ([[0, 0, 1, 1], [0, 1, 0, 1]], [0.375, 0.125, 0.125, 0.375])
+    """
+
+    count: int = 10
+    values: bool = False
+    max_memory: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse an impossible argument now and not at the first graph."""
+        super().__post_init__()
+        if self.count < 0:
+            raise ValueError(f"`count` must be at least 0, but it is {self.count}")
+
+    def numbers(
+        self, graph: CycleData, found: UndirectedEdges, num_nodes: int
+    ) -> dict[str, np.ndarray]:
+        """The weights and the features of one graph.
+
+        Args:
+            graph: The graph with its faces, and perhaps features of edges.
+            found: Its undirected edges.
+            num_nodes: Number of nodes.
+
+        Returns:
+            The attributes that are added besides the edges.
+
+        Raises:
+            GraphError: If the graph has not been lifted to a complex.
+            TooLargeError: If the matrices would take more memory than allowed.
+        """
+        down, up = incidence_of(found.edges, num_nodes), boundary_of(graph, found)
+        num_edges = down.shape[1]
+        require_memory(
+            "the inverse of a Hodge Laplacian",
+            INVERSE_BYTES * num_edges**2,
+            num_edges=num_edges,
+            largest_block=num_edges,
+            hint="smaller graphs; there is one entry for every pair of edges",
+            max_bytes=self.max_memory,
+        )
+        eigenvalues, vectors = np.linalg.eigh((down.T @ down + up @ up.T).toarray().astype(float))
+        singular = 1 / (1 + eigenvalues)  # descending, because eigenvalues ascend
+        neighbours = abs(down).T @ abs(down) + scipy.sparse.eye_array(num_edges)
+        pairs = np.stack(neighbours.tocsr().sorted_indices().nonzero()).astype(np.int64)
+        taken = min(self.count, num_edges)
+        added = np.zeros((2 if self.values else 1, num_edges, self.count))
+        added[0, :, :taken] = vectors[:, :taken]
+        added[1:, :, :taken] = singular[:taken]
+        features = [*added]
+        if "edge_features" in graph:
+            features.insert(0, graph.edge_features.cpu().numpy())
+        return {
+            "neighbour_edges": pairs,
+            "neighbour_weight": ((vectors * singular) @ vectors.T)[pairs[0], pairs[1]],
+            "edge_features": np.concatenate(features, axis=1, dtype=np.float64),
+        }
 
 
 def _simple(found: UndirectedEdges) -> Int[np.ndarray, "2 m"]:

@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 import torch
+from bad_input import refused
 from hypothesis import given
 from named_graphs import cycle, grid, path, rook, shrikhande
 from strategies import arcs_of, batches, examples
@@ -15,6 +16,12 @@ from cyclenet.nn.encoders import ProjectorEncoder, projector
 from cyclenet.nn.encoders.matrices import Matrix, contractions_of, entries_of, pair_index
 from cyclenet.nn.layers.equivariant import contract
 from cyclenet.topology import arc_projector, cycle_projector, hodge_laplacian
+from cyclenet.transforms import (
+    AddHarmonicSums,
+    AddHodgeSums,
+    AddLaplacianBounds,
+    LiftToCliqueComplex,
+)
 
 MATRICES = [Matrix(s, on) for s in ("projector", "hodge") for on in ("arcs", "abs", "single")]
 
@@ -77,6 +84,66 @@ def test_entries_and_contractions_are_those_of_the_dense_matrix(matrix, pairs, s
         rows = found.rows[edges : edges + m, 0]
         np.testing.assert_allclose(rows, expected.sum(1)[:m] / size, atol=1e-12)
         first, edges = first + m * m, edges + m
+
+
+FILLED = (
+    LiftToCliqueComplex(),
+    AddHodgeSums(dtype=torch.float64),
+    AddHarmonicSums(dtype=torch.float64),
+    AddLaplacianBounds(dtype=torch.float64),
+)
+
+
+@pytest.mark.parametrize("on", ["arcs", "abs"])
+@pytest.mark.parametrize("source", ["harmonic", "filled_hodge"])
+@given(several=batches(max_nodes=7))
+@examples(15, 500)
+def test_contractions_of_a_complex_are_those_of_its_dense_matrix(source, on, several):
+    items = []
+    for edges, num_nodes in several:
+        arcs = torch.from_numpy(np.concatenate((edges, edges[::-1]), axis=1))
+        items.append(transformed(FILLED, Data(edge_index=arcs, num_nodes=num_nodes)))
+    if not items:
+        return
+    matrix, batch = Matrix(source, on), Batch.from_data_list(items)
+    found, edges = contractions_of(matrix, batch, torch.float64), 0
+    for i, item in enumerate(items):
+        m = item.edges.size(1)
+        signed = hodge_laplacian(item.edges.numpy(), item.num_nodes).toarray()
+        sides = np.zeros((m, int(item.num_faces)))
+        sides[tuple(item.face_incidence.numpy())] = item.face_sign.numpy()
+        signed = signed + sides @ sides.T
+        values, vectors = np.linalg.eigh(signed)
+        if source == "harmonic":
+            kernel = vectors[:, values < 1e-8]
+            signed = kernel @ kernel.T
+        else:
+            signed = signed / max(values.max(initial=0), 1e-300)
+        expected = np.abs(signed)
+        if on == "arcs" and source == "harmonic":
+            equal = np.eye(m)
+            sheets = (equal + signed) / 2, (equal - signed) / 2
+            expected = np.block([[sheets[0], sheets[1]], [sheets[1], sheets[0]]])
+        elif on == "arcs":
+            expected = np.block([[signed, -signed], [-signed, signed]])
+        size = max(expected.shape[0], 1)
+        np.testing.assert_allclose(found.trace[i, 0], expected.trace() / size, atol=1e-9)
+        np.testing.assert_allclose(found.total[i, 0], expected.sum() / size**2, atol=1e-9)
+        mine = slice(edges, edges + m)
+        np.testing.assert_allclose(found.diagonal[mine, 0], expected.diagonal()[:m], atol=1e-9)
+        np.testing.assert_allclose(found.rows[mine, 0], expected.sum(1)[:m] / size, atol=1e-9)
+        edges += m
+
+
+def transformed(transforms, data):
+    for transform in transforms:
+        data = transform(data)
+    return data
+
+
+def test_of_a_complex_only_sums_are_stored():
+    with refused(ValueError, "`depth` must be 'contracted' for `source` = 'harmonic'"):
+        ProjectorEncoder(4, source="harmonic")
 
 
 @given(several=batches(max_nodes=7))

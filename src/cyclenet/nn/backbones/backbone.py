@@ -97,6 +97,21 @@ class Backbone(torch.nn.Module):
                 f"`batch.x` must have {self.in_channels} channels (`in_channels`) for each node, "
                 f"but it is {came}; try: a column of ones for graphs without features"
             )
+        self.check_states(batch, edge_states)
+        return batch.x
+
+    def check_states(
+        self, batch: CycleData, edge_states: Float[Tensor, "a e"] | ArcStates | None
+    ) -> None:
+        """Refuse states of arcs that are not those that were announced.
+
+        Args:
+            batch: What `forward` was given.
+            edge_states: What `forward` was given.
+
+        Raises:
+            ValueError: If they have another shape, or are missing.
+        """
         expected = (batch.edge_index.size(1), self.edge_channels)
         if edge_states is None and self.edge_channels:
             raise ValueError(
@@ -108,7 +123,6 @@ class Backbone(torch.nn.Module):
                 f"`edge_states` must have shape {expected}, one row for each arc and "
                 f"`edge_channels` columns, but its shape is {tuple(edge_states.shape)}"
             )
-        return batch.x
 
 
 def _at_least(least: int, value: int, name: str) -> int:

@@ -10,7 +10,8 @@ from torch.nn.functional import linear
 
 from cyclenet.data import CycleData
 from cyclenet.nn.backbones.backbone import Backbone
-from cyclenet.nn.layers import POOLS, RowNorm, mean_pool, reset_children, sum_pool
+from cyclenet.nn.layers import POOLS, RowNorm, reset_children, sum_pool
+from cyclenet.nn.layers.arc_states import mean_of_arcs
 from cyclenet.nn.layers.mlp import Stack
 from cyclenet.nn.layers.pooling import Readout
 
@@ -137,7 +138,7 @@ class CWN(Backbone):
         nodes = self.node_encoder(features)
         edges = sums = _over_sides(nodes, sides[0], batch.edges.size(1))
         if self.edge_encoder is not None and edge_states is not None:
-            edges = self.edge_encoder(_mean_of_arcs(batch, edge_states))
+            edges = self.edge_encoder(mean_of_arcs(batch, edge_states))
         # Every node of a face is on two of its edges.
         return [nodes, edges, _over_sides(sums, sides[1], num_faces) / 2]
 
@@ -337,11 +338,3 @@ def _over_sides(
 ) -> Float[Tensor, "{num_high} k"]:
     """The sum of the sides of each cell above."""
     return sum_pool(low.index_select(0, sides[0]), sides[1], num_high)
-
-
-def _mean_of_arcs(batch: CycleData, rows: Float[Tensor, "a e"]) -> Float[Tensor, "m e"]:
-    """The mean of the rows of the arcs of each edge."""
-    num_edges = batch.edges.size(1)
-    # The extra row is for arcs without an edge, loops that were dropped.
-    edge = torch.where(batch.arc_sign == 0, num_edges, batch.arc_to_edge)
-    return mean_pool(rows, edge, num_edges + 1)[:num_edges]

@@ -16,17 +16,25 @@ from cyclenet.nn.encoders.encoder import numbers_of
 from cyclenet.nn.layers.equivariant import Contractions, PairIndex
 from cyclenet.nn.layers.pooling import repeated, sum_pool
 
+Source = Literal["projector", "hodge", "harmonic", "filled_hodge"]
+
 
 class Matrix(NamedTuple):
-    """Which matrix: the projector or the Hodge Laplacian, and how its signs are read.
+    """Which matrix: a projector or a Hodge Laplacian, and how its signs are read.
 
     Args:
-        source: ``"projector"`` or ``"hodge"``.
+        source: ``"projector"`` or ``"hodge"``, of the graph; ``"harmonic"`` or ``"filled_hodge"``,
+            of the complex with its faces.
         on: ``"arcs"``, ``"abs"`` or ``"single"``; see `ProjectorEncoder`.
     """
 
-    source: Literal["projector", "hodge"]
+    source: Source
     on: Literal["arcs", "abs", "single"]
+
+    @property
+    def is_projector(self) -> bool:
+        """Whether its entries are those of a projector."""
+        return self.source in ("projector", "harmonic")
 
     @property
     def sheets(self) -> int:
@@ -87,7 +95,7 @@ def entries_of(
         sheets = [signed + 1]  # the published network adds 1 to tell entries from its padding
     elif matrix.on == "abs":
         sheets = [signed.abs()]
-    elif matrix.source == "hodge":
+    elif not matrix.is_projector:
         sheets = [signed, -signed]
     else:
         equal = torch.zeros_like(signed).index_fill(0, index.diagonal, 1)
@@ -133,7 +141,7 @@ def contractions_of(matrix: Matrix, batch: CycleData, dtype: torch.dtype) -> Con
     elif matrix.on == "single":
         # One is added to every entry.
         diagonal, rows = diagonal + 1, signed + edges[graph]
-    elif matrix.source == "hodge":
+    elif not matrix.is_projector:
         rows = torch.zeros_like(diagonal)
     else:
         diagonal, rows = (1 + diagonal) / 2, torch.ones_like(diagonal)
@@ -166,6 +174,13 @@ def _sums_of(source: str, batch: CycleData) -> Float[Tensor, "m 3"]:
     """Of each edge: the diagonal entry, the sum of its row, and that of absolute values."""
     if source == "projector":
         return numbers_of(batch, "projector_sums", "AddCycleProjector()")
+    if source == "harmonic":
+        return numbers_of(batch, "harmonic_sums", "AddHarmonicSums()")
+    if source == "filled_hodge":
+        bounds = numbers_of(batch, "laplacian_bounds", "AddLaplacianBounds()")[:, 1]
+        # Without edges there is no eigenvalue, and nothing to divide.
+        bounds = torch.where(bounds > 0, bounds, 1)[batch.graph_of("edges")]
+        return numbers_of(batch, "hodge_sums", "AddHodgeSums()") / bounds.unsqueeze(1)
     tail, head = batch.edges
     degree = _degrees(batch)
     ones = degree.new_ones(tail.size(0))

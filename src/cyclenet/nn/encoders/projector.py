@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from jaxtyping import Float, Int64
@@ -14,6 +14,7 @@ from cyclenet.nn.encoders.encoder import Encoder, numbers_of
 from cyclenet.nn.encoders.kinds import EdgeKinds, can_be_sorted, numbered, shared_by_arcs
 from cyclenet.nn.encoders.matrices import (
     Matrix,
+    Source,
     contractions_of,
     entries_of,
     even_scale,
@@ -32,7 +33,7 @@ from cyclenet.nn.layers.row_norm import RowNorm
 
 _CHOICES = {
     "on": ("arcs", "abs", "single"),
-    "source": ("projector", "hodge"),
+    "source": get_args(Source),
     "depth": ("pairs", "contracted"),
 }
 
@@ -60,7 +61,10 @@ class ProjectorEncoder(Encoder):
             the orientation of the edges and so with labels: `protocol = "paper"` only.
         source: ``"projector"``, or ``"hodge"`` for the Hodge 1-Laplacian in its place (the ablation
             CycleNet-Hodge), divided by the largest sum of degrees at the ends of an edge, which
-            bounds its eigenvalues.
+            bounds its eigenvalues. On a complex with faces, for ``depth="contracted"``, also
+            ``"harmonic"``, the projector on what is neither around faces nor a difference of
+            numbers of nodes, and ``"filled_hodge"``, the Hodge Laplacian with its faces over its
+            largest eigenvalue.
         depth: ``"pairs"`` or ``"contracted"``.
         num_pair_layers: Layers from pairs to pairs, for ``depth="pairs"``.
         pair_channels: Width of an entry between these.
@@ -71,6 +75,7 @@ class ProjectorEncoder(Encoder):
             uses.
 
     `AddCycleProjector` gives graphs what it reads; with ``pairs="none"`` enough for "contracted".
+    Complexes get it from `AddHarmonicSums`, or from `AddHodgeSums` and `AddLaplacianBounds`.
     """
 
     def __init__(
@@ -80,7 +85,7 @@ class ProjectorEncoder(Encoder):
         hidden_channels: int | None = None,
         num_layers: int = 5,
         on: Literal["arcs", "abs", "single"] = "arcs",
-        source: Literal["projector", "hodge"] = "projector",
+        source: Source = "projector",
         depth: Literal["pairs", "contracted"] = "pairs",
         num_pair_layers: int = 1,
         pair_channels: int = 16,
@@ -91,6 +96,11 @@ class ProjectorEncoder(Encoder):
         for name, value in (("on", on), ("source", source), ("depth", depth)):
             if value not in _CHOICES[name]:
                 raise ValueError(f"`{name}` must be one of {_CHOICES[name]}, but it is {value!r}")
+        if depth == "pairs" and source in ("harmonic", "filled_hodge"):
+            raise ValueError(
+                f"`depth` must be 'contracted' for `source` = {source!r}, of which only sums are "
+                "stored, but it is 'pairs'"
+            )
         hidden = out_channels if hidden_channels is None else hidden_channels
         frozen = not train_coefficients
         self.matrix = Matrix(source, on)

@@ -7,6 +7,9 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 from torch.nn.functional import linear
 
+from cyclenet.data import CycleData
+from cyclenet.nn.layers.pooling import mean_pool
+
 
 class ArcStates(NamedTuple):
     r"""States of arcs in two parts, of which many arcs share the second.
@@ -61,3 +64,18 @@ def map_arcs(
         One row for each arc.
     """
     return states.mapped(layer) if isinstance(states, ArcStates) else layer(states)
+
+
+def mean_of_arcs(batch: CycleData, rows: Float[Tensor, "a e"]) -> Float[Tensor, "m e"]:
+    """The mean of the rows of the arcs of each edge.
+
+    Args:
+        batch: The graphs.
+        rows: One row for each arc.
+
+    Returns:
+        One row for each undirected edge.
+    """
+    num_edges = batch.edges.size(1)
+    # The extra row is for arcs without an edge, loops that were dropped.
+    return mean_pool(rows, batch.edge_of_arcs(), num_edges + 1)[:num_edges]
