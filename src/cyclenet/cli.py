@@ -397,10 +397,10 @@ def _run(
         limit=limit,
     )
     folder = DataFolder(data, download, trust_pickle)
-    if folder != DataFolder() and not plan.runs:
+    if folder != DataFolder() and plan.experiment.claims:
         raise BadArgument(
-            "`--data`, `--download` and `--trust-pickle` are for files whose rows are trained, but "
-            f"{file} has none",
+            "`--data`, `--download` and `--trust-pickle` are for files that are trained or timed, "
+            f"but {file} holds claims",
             hint=f"cyclenet run {file}",
         )
     if plan.experiment.claims:
@@ -410,7 +410,9 @@ def _run(
     if plan.experiment.timings:
         from cyclenet.commands.timings import measure_timings
 
-        return measure_timings(plan, results, _TELL.get(), fresh=fresh, dry_run=dry_run)
+        return measure_timings(
+            plan, results, _TELL.get(), data=folder, fresh=fresh, dry_run=dry_run
+        )
     from cyclenet.commands.run import How, run_plan
 
     how = How(results, device, ddp, checkpoint_every, folder)

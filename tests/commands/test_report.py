@@ -10,6 +10,7 @@ from windows import WINDOWS, look
 
 from cyclenet.commands.report import write_report
 from cyclenet.datasets.errors import DataFileError
+from cyclenet.experiments.reading import read_experiment
 from cyclenet.experiments.record import write_record
 
 
@@ -80,6 +81,25 @@ def test_records_of_other_settings_are_left_out_with_a_warning(folder):
     write_record(folder / "results", stale, run.folder)
     (warning,) = report(folder).warnings
     assert "1 of its records are left out" in warning
+
+
+def test_files_that_share_their_records_have_a_table_each(folder):
+    """And what only one of them has is not missing from it, nor made with other settings."""
+    alone = report(folder).result
+    more = TOML.replace('title = "', 'records = "expressiveness"\ntitle = "More: ', 1)
+    more += '[[row]]\nlabel = "GCN"\nbackbone = { name = "gcn" }\ntasks = ["3-cfi"]\n'
+    path = folder / "experiments" / "ablation.toml"
+    path.write_text(more)
+    for run in read_experiment(path).runs():
+        if run.row.label == "GCN":
+            write_record(folder / "results", record_of(run, 0.75), run.folder)
+    found = report(folder)
+    assert not found.warnings
+    assert found.result["experiments"] == ["expressiveness", "ablation", "theorems"]
+    assert found.result["runs"] == alone["runs"] + 3
+    page_of(folder)
+    text = (folder / "results" / "report.html").read_text(encoding="utf-8")
+    assert "More: " in text and "GCN" in text
 
 
 def test_missing_runs_are_dashes(folder):

@@ -126,6 +126,24 @@ def test_what_was_trusted_once_is_read_from_its_conversion(call, root, monkeypat
     assert len(out.splitlines()) == 2
 
 
+def test_a_damaged_conversion_is_made_again_with_a_warning(call, here, root):
+    words = ("inspect", "zinc:test:0", "--data", root, "--trust-pickle")
+    first = call(*words)
+    assert first[0] == 0
+    path = root / "ZINC" / "cyclenet" / "zinc-test.safetensors"
+    path.write_bytes(path.read_bytes()[:100])
+    exit_code, out, err = call(*words)
+    assert (exit_code, out) == first[:2]
+    assert str(path) in err and "made again" in err
+    assert "made again" not in call(*words)[2]
+
+
+def test_a_split_that_is_not_there_comes_with_the_nearest(call, root):
+    exit_code, _, err = call("inspect", "zinc:tset", "--data", root)
+    assert exit_code == 2
+    assert "try: zinc:test" in err
+
+
 def test_where_no_conversion_can_be_kept_the_runs_trust_as_well(call, here, root, tmp_path):
     (root / "ZINC" / "cyclenet").write_text("")
     (tmp_path / "home").write_text("")

@@ -2,6 +2,7 @@
 
 import json
 import signal
+from pathlib import Path
 
 import pytest
 from made_timings import TOML, experiment, missing, timed
@@ -10,6 +11,7 @@ from cyclenet.cli import main
 from cyclenet.commands import timings as command
 from cyclenet.commands.plan import planned
 from cyclenet.commands.report import write_report
+from cyclenet.datasets.data_folder import DATA_HERE, DataFolder
 from cyclenet.datasets.errors import BadArgument, UnknownName
 from cyclenet.experiments.reading import SpecError, read_experiment
 from cyclenet.experiments.timings import read_timings
@@ -31,7 +33,7 @@ def asked(here, monkeypatch):
     """The sets that were measured, each at once; ZINC is not here."""
     done = []
 
-    def measured(timing):
+    def measured(timing, data):
         done.append(timing.graphs)
         return missing(timing) if timing.graphs.startswith("zinc") else timed(timing)
 
@@ -61,7 +63,8 @@ def test_every_set_is_told_and_written(call, here):
     assert out.splitlines()[:3] == [
         "ZINC, test: missing: data/ZINC: is not there",
         "molecules: 1000 graphs, published algorithm on 50",
-        "  hodge: function 10 us (40x), packed 2 us (200x); published 400 us",
+        "  hodge: function 10 us (published 40x, arrays 0.5x), packed 2 us (published 200x, "
+        "arrays 2.5x); published 400 us, arrays 5 us",
     ]
     assert "zinc-test missing: data/ZINC: is not there" in err
     assert [one.graphs for one in read_timings(here / FILE)] == SETS
@@ -106,13 +109,13 @@ def test_a_row_can_be_asked_for_by_name_and_the_others_are_kept(call, asked, her
 
 def test_graphs_that_are_gone_cost_no_measurement(call, here, monkeypatch):
     call("run", "timing.toml")
-    monkeypatch.setattr(command, "_measured", missing)
+    monkeypatch.setattr(command, "_measured", lambda timing, data: missing(timing))
     assert call("run", "timing.toml", "--fresh")[0] == 0
     assert [one.status for one in read_timings(here / FILE)] == ["missing", "measured", "measured"]
 
 
 def test_algorithms_that_disagree_are_status_3(call, here, monkeypatch):
-    def failing(timing):
+    def failing(timing, data):
         return timed(timing, status="failed", reason="hodge of graph 3 differs", encodings=())
 
     monkeypatch.setattr(command, "_measured", failing)
@@ -138,7 +141,7 @@ def test_timings_as_json(call):
 
 
 def test_an_interruption_keeps_the_sets_that_were_measured(call, here, monkeypatch):
-    def measured(timing):
+    def measured(timing, data):
         if timing.graphs == "circle_extents-test":
             signal.raise_signal(signal.SIGINT)
         return timed(timing)
@@ -153,13 +156,13 @@ def test_an_interruption_keeps_the_sets_that_were_measured(call, here, monkeypat
 def test_every_format_and_the_headline_show_timings(call):
     call("run", "timing.toml")
     _, out, _ = call("table", "timing.toml", "--headline")
-    assert "10 / 400 / -" in out
+    assert "10 / 400 / 5 / -" in out
     _, out, _ = call("table", "timing.toml", "--format", "csv")
     assert len(out.splitlines()) == 10
     _, out, _ = call("table", "timing.toml", "--format", "tex")
     assert out.count(r"\begin{table}") == 4
     _, out, _ = call("table", "timing.toml", "--format", "json")
-    assert json.loads(out)[0]["rows"][4]["ratio_packed"] == pytest.approx(200)
+    assert json.loads(out)[0]["rows"][4]["published_over_packed"] == pytest.approx(200)
 
 
 def test_timings_stand_on_the_page_of_a_folder(call, here):
@@ -169,6 +172,32 @@ def test_timings_stand_on_the_page_of_a_folder(call, here):
     outcome = write_report(here / "results")
     assert outcome.result["experiments"] == ["timing"]
     assert "What it costs" in (here / "results" / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_folder_of_data_reaches_the_process_that_measures(here, capsys):
+    """Measured indeed, up to the files that are not there."""
+    words = ["run", "timing.toml", "--row", "zinc-test"]
+    elsewhere = ["--data", "else where", "--trust-pickle"]
+    for more, place in (([], "data"), (elsewhere, "else where")):
+        assert main([*words, *more]) == 0
+        out = capsys.readouterr().out
+        assert out.startswith("ZINC, test: missing: expected test.pickle")
+        assert f" in {place}/ZINC/raw or {place}/raw" in out
+        assert "name the folder with --data" in out
+
+
+def test_what_may_be_done_for_data_is_handed_on(call, here, monkeypatch):
+    given = []
+
+    def measured(timing, data):
+        given.append(data)
+        return timed(timing)
+
+    monkeypatch.setattr(command, "_measured", measured)
+    row = ("run", "timing.toml", "--fresh", "--row", "zinc-test")
+    assert call(*row)[0] == 0
+    assert call(*row, "--data", "there", "--download", "--trust-pickle")[0] == 0
+    assert given == [DATA_HERE, DataFolder(Path("there"), True, True)]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,13 @@ from torch_geometric.datasets import ZINC
 from cyclenet.data import CycleData
 from cyclenet.datasets import DataFileError, molecule_graphs, zinc_files, zinc_sample
 from cyclenet.datasets.errors import BadArgument
-from cyclenet.datasets.typed_molecules import ATOM_TYPES, BOND_TYPES
+from cyclenet.datasets.typed_molecules import (
+    ATOM_TYPES,
+    BOND_TYPES,
+    molecules_to_bytes,
+    pack_molecules,
+    read_molecules,
+)
 from cyclenet.datasets.zinc import ZINC_SPLITS, zinc
 from cyclenet.nn.backbones import GatedGCN
 
@@ -91,8 +97,6 @@ def test_the_index_file_chooses_and_orders(root):
     numbers = index.read_text().strip().split(",")
     index.write_text(",".join(numbers[::-1]))  # and no end of line
     assert_equal(zinc("test", root, trust_pickle=True), first[::-1])
-    index.write_text("\n")
-    assert zinc("test", root, trust_pickle=True) == []
 
 
 def test_other_raw_files_are_not_answered_with_old_molecules(root, caplog):
@@ -158,9 +162,89 @@ def test_an_unknown_pickle_is_never_opened(root):
 
 def test_a_known_pickle_needs_no_trust(root, monkeypatch):
     found = hashlib.sha256(raw_file(root, "test.pickle").read_bytes()).hexdigest()
-    monkeypatch.setitem(zinc_files.KNOWN_PICKLES, found, "made by the test")
+    monkeypatch.setitem(zinc_files.KNOWN_PICKLES, found, "test")
+    monkeypatch.setitem(zinc_files.NUM_MOLECULES, "test", SIZES["test"])
     assert len(zinc("test", root)) == SIZES["test"]
+
+
+def test_the_list_of_known_pickles_names_each_split():
     assert all(re.fullmatch("[0-9a-f]{64}", known) for known in zinc_files.KNOWN_PICKLES)
+    assert set(zinc_files.KNOWN_PICKLES.values()) == set(ZINC_SPLITS)
+    assert zinc_files.NUM_MOLECULES == {"train": 10_000, "validation": 1000, "test": 1000}
+
+
+@pytest.fixture
+def known(root, monkeypatch):
+    """The made files as if they were the benchmark: their hashes and sizes are known."""
+    for split, name in zip(ZINC_SPLITS, SIZES, strict=True):
+        found = hashlib.sha256(raw_file(root, f"{name}.pickle").read_bytes()).hexdigest()
+        monkeypatch.setitem(zinc_files.KNOWN_PICKLES, found, split)
+        monkeypatch.setitem(zinc_files.NUM_MOLECULES, split, SIZES[name])
+    return root
+
+
+@pytest.mark.parametrize("trust_pickle", [False, True])
+def test_the_known_pickle_of_another_split_is_refused(known, trust_pickle):
+    shutil.copy(raw_file(known, "val.pickle"), raw_file(known, "test.pickle"))
+    with pytest.raises(DataFileError, match="of the split test, but those of validation") as caught:
+        zinc("test", known, trust_pickle=trust_pickle)
+    assert caught.value.path == str(raw_file(known, "test.pickle"))
+    assert "test.pickle" in caught.value.hint
+    assert not converted(known).exists()
+
+
+@pytest.mark.parametrize("trust_pickle", [False, True])
+def test_a_known_pickle_gives_as_many_molecules_as_the_benchmark_has(known, trust_pickle):
+    raw_file(known, "test.index").write_text("0,1,2\n")
+    with pytest.raises(DataFileError, match=r"expected 4 numbers, .* but 3 came") as caught:
+        zinc("test", known, trust_pickle=trust_pickle)
+    assert caught.value.path == str(raw_file(known, "test.index"))
+    assert "test.index" in caught.value.hint
+
+
+def test_another_number_of_molecules_is_told_where_trust_allows_it(root, caplog):
+    zinc("test", root, trust_pickle=True)
+    assert "test.index: 4 molecules instead of the 1000 of the benchmark" in caplog.text
+    shutil.rmtree(root / "ZINC" / "raw")
+    caplog.clear()
+    zinc("test", root)
+    assert "zinc-test.safetensors: 4 molecules instead of the 1000" in caplog.text
+
+
+def rewritten(root, molecules, **changed):
+    """Write a whole converted file that says something else of itself."""
+    _, stated = read_molecules(converted(root))
+    converted(root).write_bytes(molecules_to_bytes(molecules, stated | changed))
+
+
+def test_a_converted_file_that_is_not_the_benchmark_is_refused(known):
+    first = zinc("test", known)
+    molecules = read_molecules(converted(known))[0]
+    of_validation = hashlib.sha256(raw_file(known, "val.pickle").read_bytes()).hexdigest()
+    kept = raw_file(known, "").rename(known / "kept")
+    nothing = pack_molecules([], np.zeros(0, dtype=np.float32))
+    few = pack_molecules(list(molecules)[:3], molecules.y[:3])
+    for wrong, changed, said in (
+        (few, {}, "4 molecules, as many as the benchmark has, but 3 came"),
+        (nothing, {}, "but 0 came"),
+        (nothing, {"pickle": "0" * 64}, "but 0 came"),
+        (molecules, {"pickle": of_validation}, "the split test, but it was made from validation"),
+        (molecules, {"split": "train"}, "the split test, but it holds train"),
+    ):
+        converted(known).unlink()
+        kept.rename(known / "ZINC" / "raw")
+        assert_equal(zinc("test", known), first)
+        rewritten(known, wrong, **changed)
+        (known / "ZINC" / "raw").rename(kept)
+        with pytest.raises(DataFileError, match=said) as caught:
+            zinc("test", known)
+        assert caught.value.path == str(converted(known))
+        assert "delete it" in caught.value.hint
+        # With the raw files it is made again.
+        kept.rename(known / "ZINC" / "raw")
+        assert_equal(zinc("test", known), first)
+        (known / "ZINC" / "raw").rename(kept)
+        assert_equal(zinc("test", known), first)
 
 
 def _without(key):
@@ -172,7 +256,8 @@ def _without(key):
     [
         (b"", "cannot be unpickled: EOFError"),
         (pickle.dumps([1, 2, 3])[:-2], "cannot be unpickled"),
-        (pickle.dumps({0: 1}), "a list of molecules, but a dict came"),
+        (pickle.dumps({0: 1}), "a list of molecules, but an object of type dict came"),
+        (pickle.dumps(3), "a list of molecules, but an object of type int came"),
         (pickle.dumps([3]), "molecule 0: "),
         (pickle.dumps([_without("atom_type")]), "molecule 0: KeyError: 'atom_type'"),
         (pickle.dumps([_without("bond_type")]), "molecule 0: KeyError"),
@@ -194,18 +279,30 @@ def test_a_pickle_of_something_else_is_named(root, content, said):
     with pytest.raises(DataFileError, match=said) as caught:
         zinc("test", root, trust_pickle=True)
     assert caught.value.path == str(raw_file(root, "test.pickle"))
+    assert "--download" in caught.value.hint
     assert not converted(root).exists()
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("0,8", "numbers below 8, .* but 8 came"), ("0,-1", "whole numbers"), ("x", "whole numbers")],
+    [
+        ("0,8", "numbers below 8, .* but 8 came"),
+        ("0,-1", "whole numbers"),
+        ("x", "whole numbers"),
+        ("0,1\n2", "whole numbers"),
+        ("\xff", "whole numbers"),
+        ("0,1,1", "each number once, but 1 came twice"),
+        ("", "at least one number, but none came"),
+        (" \n", "at least one number, but none came"),
+    ],
 )
 def test_an_index_file_of_something_else_is_named(root, text, said):
     raw_file(root, "test.index").write_text(text)
     with pytest.raises(DataFileError, match=said) as caught:
         zinc("test", root, trust_pickle=True)
     assert caught.value.path == str(raw_file(root, "test.index"))
+    assert "test.index" in caught.value.hint and "--download" in caught.value.hint
+    assert not converted(root).exists()
 
 
 def test_missing_files_are_named_with_both_places(root, tmp_path):
@@ -224,8 +321,13 @@ def test_missing_files_are_named_with_both_places(root, tmp_path):
 
 
 def test_an_unknown_split_is_refused(root):
-    with pytest.raises(BadArgument, match="train, validation, test, but the split 'dev'"):
+    with pytest.raises(BadArgument, match="train, validation, test, but the split 'dev'") as caught:
         zinc("dev", root)
+    assert caught.value.hint == "zinc:train"
+    for typed, hint in (("tset", "zinc:test"), ("valid", "zinc:validation")):
+        with pytest.raises(BadArgument) as caught:
+            zinc(typed, root)
+        assert caught.value.hint == hint
 
 
 def test_without_a_root_the_folder_data_is_looked_into(root, monkeypatch):
@@ -233,19 +335,73 @@ def test_without_a_root_the_folder_data_is_looked_into(root, monkeypatch):
     assert len(zinc("test", trust_pickle=True)) == SIZES["test"]
 
 
-@pytest.mark.parametrize("damage", ["flip", "cut", "empty"])
-def test_a_damaged_converted_file_is_named_and_never_believed(root, damage):
+def damaged(content, damage):
+    flipped = bytearray(content)
+    flipped[-3] ^= 16
+    giant = (1 << 62).to_bytes(8, "little") + content[8:]
+    return {"flip": bytes(flipped), "cut": content[:-1], "empty": b"", "giant": giant}[damage]
+
+
+@pytest.mark.parametrize("damage", ["flip", "cut", "empty", "giant"])
+@pytest.mark.parametrize("in_cache", [False, True])
+def test_a_damaged_converted_file_is_made_again(root, cache, caplog, damage, in_cache):
+    if in_cache:
+        (root / "ZINC" / "cyclenet").write_text("")
+    first = zinc("test", root, trust_pickle=True)
+    place = next(cache.rglob("*.safetensors")) if in_cache else converted(root)
+    whole = place.read_bytes()
+    place.write_bytes(damaged(whole, damage))
+    # What was trusted once is not trusted for ever: the pickle has to be opened again.
+    with pytest.raises(DataFileError, match="SHA-256"):
+        zinc("test", root)
+    caplog.clear()
+    assert_equal(zinc("test", root, trust_pickle=True), first)
+    [told] = [each for each in caplog.records if "made again" in each.message]
+    assert told.levelno == logging.WARNING and str(place) in told.message
+    assert place.read_bytes() == whole
+    assert_equal(zinc("test", root), first)
+
+
+def test_a_known_pickle_mends_a_damaged_converted_file_without_trust(known):
+    first = zinc("test", known)
+    converted(known).write_bytes(b"")
+    assert_equal(zinc("test", known), first)
+
+
+@pytest.mark.parametrize("damage", ["flip", "cut", "empty", "giant"])
+def test_a_damaged_converted_file_is_never_believed_without_raw_files(root, damage):
     zinc("test", root, trust_pickle=True)
-    content = bytearray(converted(root).read_bytes())
-    content[-3] ^= 16
-    kept = {"flip": content, "cut": content[:-1], "empty": b""}[damage]
-    converted(root).write_bytes(kept)
+    shutil.rmtree(root / "ZINC" / "raw")
+    converted(root).write_bytes(damaged(converted(root).read_bytes(), damage))
     with pytest.raises(DataFileError, match="damaged") as caught:
         zinc("test", root, trust_pickle=True)
     assert caught.value.path == str(converted(root))
     assert "delete it" in caught.value.hint
-    converted(root).unlink()
-    assert len(zinc("test", root, trust_pickle=True)) == SIZES["test"]
+
+
+def test_a_conversion_removes_what_killed_processes_left_and_nothing_else(root):
+    folder = root / "ZINC"
+    (folder / "cyclenet").mkdir()
+    left = [folder / "cyclenet" / f".{'0a' * 16}.tmp", folder / ".download-ab_1cd2e"]
+    others = [
+        folder / "cyclenet" / ".mine.tmp",
+        folder / "cyclenet" / "mine",
+        folder / ".download-",
+    ]
+    running = [folder / "cyclenet" / f".{'0b' * 16}.tmp", folder / ".download-ab_1cd2f"]
+    for path in (*left, *others, *running):
+        if path.name.startswith(".download"):
+            path.mkdir()
+            (path / "molecules.zip").write_bytes(b"PK")
+        else:
+            path.write_bytes(b"half")
+    for path in (*left, *others):
+        for each in (*path.rglob("*"), path):
+            os.utime(each, (0, 0))
+    # A download that goes on writes into its folder, whose own time stands still.
+    os.utime(running[1], (0, 0))
+    zinc("test", root, trust_pickle=True)
+    assert [path for path in (*left, *others, *running) if not path.exists()] == left
 
 
 @pytest.mark.parametrize("problem", [OSError(28, "No space left on device"), KeyboardInterrupt()])
@@ -327,6 +483,15 @@ def test_a_download_is_fetched_once_and_still_has_to_be_trusted(network, root, t
     shutil.rmtree(new / "ZINC" / "raw")
     zinc("test", new, download=True)
     assert len(network) == 4
+
+
+def test_a_lost_index_file_is_fetched_again_though_there_is_a_conversion(network, root):
+    first = zinc("test", root, trust_pickle=True)
+    index = raw_file(root, "test.index")
+    index.rename(root / "test.index")
+    shutil.copytree(root, root.parent / "copy")
+    (root / "test.index").rename(index)
+    assert_equal(zinc("test", root.parent / "copy", download=True), first)
 
 
 def test_a_download_leaves_files_that_are_there_alone(network, tmp_path):

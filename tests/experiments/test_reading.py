@@ -63,6 +63,8 @@ def test_a_file_is_what_it_says(tmp_path):
         ("epochs = 3", "epochs = 3, lr = nan", "lr: must be finite"),
         ("epochs = 3", "epochs = 3, weight_decay = inf", "weight_decay: must be finite"),
         ("epochs = 3", "epochs = 3, lr_factor = 1", "lr_factor: must be below 1"),
+        ("epochs = 3", "epochs = 3, warmup = 2", "warmup: must be 0 but under the schedule"),
+        ("epochs = 3", 'epochs = 3, schedule = "cosine", warmup = 3', "warmup: must be 0 but"),
         ("epochs = 3", "epochs = 3, average = 1", "average: must be at most 0.99999"),
         ("epochs = 3, ", "", "'epochs' is missing"),
         ('"3-cfi"\nlabel', '"5-cfi"\nlabel', "no task called '5-cfi'"),
@@ -143,6 +145,25 @@ def test_settings_of_a_row_are_checked_like_the_others(tmp_path, new, said):
 def test_a_change_is_the_last_word_on_settings_of_a_row(tmp_path, change, epochs):
     runs = read(tmp_path, OWN, changes=[change]).runs()
     assert {run.settings.epochs for run in runs if run.row.protocol == "paper"} == {epochs}
+
+
+def test_a_setting_of_a_row_for_several_tasks_is_not_changed_for_one(tmp_path):
+    second = '[[task]]\nname = "4-cfi"\nlabel = "4"\nhonest = { epochs = 5, batch_size = 4 }\n'
+    text = FILE.replace('[[task]]\nname = "sr16622"', second + '[[task]]\nname = "sr16622"')
+    text = text.replace(
+        "num_layers = 2 }",
+        'num_layers = 2 }\ntasks = ["3-cfi", "4-cfi"]\ntraining = { epochs = 50 }',
+    )
+    with pytest.raises(SpecError, match="has a 'epochs' of its own for several tasks"):
+        read(tmp_path, text, changes=["3-cfi.epochs=2"])
+    runs = [run for run in read(tmp_path, text, changes=["epochs=2"]).runs()]
+    assert {run.settings.epochs for run in runs} == {2}
+
+
+def test_a_number_in_a_row_is_the_number_it_is_in_a_task(tmp_path):
+    one = read(tmp_path, OWN.replace("epochs = 9", "lr = 1"))
+    other = read(tmp_path, OWN.replace("epochs = 9", "lr = 1.0"))
+    assert [run.fingerprint for run in one.runs()] == [run.fingerprint for run in other.runs()]
 
 
 def test_files_may_share_their_records(tmp_path):

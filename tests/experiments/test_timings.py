@@ -33,8 +33,8 @@ def test_a_file_that_is_not_there_holds_none(tmp_path):
         ("{", "JSON"),
         ("[]", "'sets'"),
         ('{"sets": []}', "format"),
-        ('{"format": 9, "sets": []}', "format 1, not 9"),
-        ('{"format": 1, "sets": [{}]}', r"sets\.0"),
+        ('{"format": 1, "sets": []}', "format 2, not 1"),
+        ('{"format": 2, "sets": [{}]}', r"sets\.0"),
         ("\xff", "JSON"),
     ],
 )
@@ -56,9 +56,11 @@ def test_an_entry_of_the_wrong_kind_is_named(tmp_path):
         read_timings(path)
 
 
-def test_a_ratio_is_the_published_time_over_ours():
+def test_a_ratio_is_the_time_of_a_peer_over_ours():
     projector = timed(MOLECULES).encoding("projector")
     assert projector.times_faster("function") == pytest.approx(40)
+    assert projector.times_faster("function", "arrays") == pytest.approx(0.5)
+    assert timed(MOLECULES).encoding("basis").times_faster("function", "arrays") is None
     assert timed(MOLECULES).encoding("hodge").times_faster("transform") is None
     assert missing(ZINC).encoding("hodge") is None
 

@@ -1,6 +1,7 @@
 """A batch that is filled up to a fixed size is the batch, as far as any network can tell."""
 
 import copy
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -205,6 +206,22 @@ def test_a_training_on_edges_is_the_same_on_filled_batches():
     plain, filled = (one.curve for one in fitted)
     torch.testing.assert_close(filled.train_loss, plain.train_loss, rtol=1e-6, atol=0)
     torch.testing.assert_close(filled.test_metric, plain.test_metric, rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("steps", ["plain", "filled"])
+def test_a_batch_without_edges_has_nothing_to_learn_from(steps):
+    edgeless = np.empty((2, 0), dtype=np.int64), 3
+    items = [AddShortestCycleBasis()(with_features(graph)) for graph in (edgeless, *MIXED)]
+    for item in items:
+        item.y = torch.ones(item.edges.size(1), 1, dtype=torch.float64)
+    assert min(item.y.size(0) for item in items) == 0
+    kind = replace(TASKS["circle_extents"], out_channels=1, of_edges=True)
+    torch.manual_seed(0)
+    settings = Training(epochs=2, batch_size=1)
+    sets = Sets(items, items[:3], items[3:])
+    done = fit(EdgeProbe().double(), kind, sets, settings, seed=0, device=CPU, steps=steps)
+    assert all(math.isfinite(loss) for loss in done.curve.train_loss)
+    assert math.isfinite(done.value)
 
 
 def test_batches_without_room_are_trained_on_as_they_are():

@@ -138,10 +138,11 @@ def rdkit_num_relevant(molecules: Sequence[Any]) -> list[int]:
 
 
 def networkx_hodge(graph: Pairs) -> Float[np.ndarray, "m m"]:
-    """The dense Hodge 1-Laplacian as the published code makes it, from networkx's incidence.
+    """The Hodge 1-Laplacian as the published code makes it: networkx's incidence, dense product.
 
     Args:
-        graph: The graph, as pairs; sorted edges keep their order and direction.
+        graph: The graph, as pairs, from which networkx's own is built; sorted edges keep their
+            order and direction.
 
     Returns:
         The Laplacian.
@@ -151,8 +152,8 @@ def networkx_hodge(graph: Pairs) -> Float[np.ndarray, "m m"]:
     made = networkx.Graph()
     made.add_nodes_from(range(num_nodes))
     made.add_edges_from(pairs)
-    incidence = networkx.incidence_matrix(made, oriented=True)
-    return (incidence.T @ incidence).toarray()
+    incidence = networkx.incidence_matrix(made, oriented=True).toarray()
+    return incidence.T @ incidence
 
 
 def networkx_projector(graph: Pairs) -> Float[np.ndarray, "m m"]:
@@ -167,6 +168,23 @@ def networkx_projector(graph: Pairs) -> Float[np.ndarray, "m m"]:
     return _kernel_projector(networkx_hodge(graph))
 
 
+def dense_hodge(edges: Int[np.ndarray, "2 m"], num_nodes: int) -> Float[np.ndarray, "m m"]:
+    """The Hodge 1-Laplacian by numpy alone: a dense incidence matrix and its dense product.
+
+    Args:
+        edges: Undirected edges; nothing about them is checked.
+        num_nodes: Number of nodes.
+
+    Returns:
+        The Laplacian.
+    """
+    columns = np.arange(edges.shape[1])
+    incidence = np.zeros((num_nodes, edges.shape[1]))
+    incidence[edges[0], columns] = -1
+    incidence[edges[1], columns] = 1
+    return incidence.T @ incidence
+
+
 def eigh_projector(edges: Int[np.ndarray, "2 m"], num_nodes: int) -> Float[np.ndarray, "m m"]:
     """The projector on the cycle space from all eigenvectors of the dense Hodge Laplacian.
 
@@ -177,11 +195,7 @@ def eigh_projector(edges: Int[np.ndarray, "2 m"], num_nodes: int) -> Float[np.nd
     Returns:
         The projector on the eigenvectors whose eigenvalue is zero up to a cut.
     """
-    columns = np.arange(edges.shape[1])
-    incidence = np.zeros((num_nodes, edges.shape[1]))
-    incidence[edges[0], columns] = -1
-    incidence[edges[1], columns] = 1
-    return _kernel_projector(incidence.T @ incidence)
+    return _kernel_projector(dense_hodge(edges, num_nodes))
 
 
 def _kernel_projector(laplacian: Float[np.ndarray, "m m"]) -> Float[np.ndarray, "m m"]:

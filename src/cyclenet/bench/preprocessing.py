@@ -5,10 +5,12 @@ Run as a module in a process of its own: measure one set and print it as a line 
 
 import argparse
 import json
+import os
 import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +22,8 @@ from cyclenet.bench.clock import Patience, Rival, take_turns
 from cyclenet.bench.peers import (
     Pairs,
     as_pairs,
+    dense_hodge,
+    eigh_projector,
     networkx_bases,
     networkx_hodge,
     networkx_projector,
@@ -27,10 +31,17 @@ from cyclenet.bench.peers import (
 from cyclenet.bench.timed_sets import SETS, TimedGraphs, digest, sizes, spread_over
 from cyclenet.data import CycleData
 from cyclenet.datasets.as_data import graph_data
+from cyclenet.datasets.data_folder import DATA_HERE, DataFolder
 from cyclenet.datasets.errors import DataFileError, MissingExtra
 from cyclenet.datasets.graph import Graph, pack_graphs
 from cyclenet.experiments.spec import Timing
-from cyclenet.experiments.timings import OUR_WAYS, PUBLISHED, TimedEncoding, TimedSet
+from cyclenet.experiments.timings import (
+    ARRAYS,
+    OUR_WAYS,
+    PUBLISHED,
+    TimedEncoding,
+    TimedSet,
+)
 from cyclenet.topology import (
     CycleBasis,
     PackedBases,
@@ -43,7 +54,7 @@ from cyclenet.topology import (
 )
 from cyclenet.transforms import AddCycleProjector, AddShortestCycleBasis
 
-# The published algorithm and ours, both in float64; entries are at most 2.
+# The published algorithm and the others, all in float64; entries are at most 2.
 TOLERANCE = 1e-8
 # What a transform stores is rounded to float32.
 ROUNDED_TOLERANCE = 1e-6
@@ -61,21 +72,25 @@ class Encoding(NamedTuple):
         function: From graphs in arrays, one at a time.
         packed: From all graphs in one call, packing included.
         published: The published algorithm, from python lists, one at a time.
-        numbers: From an answer to one of the four and the position of a graph to its numbers.
+        arrays: The published algorithm by numpy alone, from graphs in arrays, one at a time; or
+            None if numpy has none.
+        numbers: From an answer to one of the five and the position of a graph to its numbers.
     """
 
     transform: Callable[[Sequence[Data]], Any] | None
     function: Callable[[Sequence[Graph]], Any]
     packed: Callable[[Sequence[Graph]], Any]
     published: Callable[[Sequence[Pairs]], Any]
+    arrays: Callable[[Sequence[Graph]], Any] | None
     numbers: Callable[[Any, int], np.ndarray]
 
 
-def timed_set(timing: Timing) -> TimedSet:
+def timed_set(timing: Timing, data: DataFolder = DATA_HERE) -> TimedSet:
     """Time all encodings on a set, and hold the published algorithm's answers against ours.
 
     Args:
         timing: The set, and how long to measure.
+        data: Where sets with files find them.
 
     Returns:
         What was found, or what is missing; without machine and date.
@@ -83,7 +98,7 @@ def timed_set(timing: Timing) -> TimedSet:
     start = time.perf_counter()
     nothing = TimedSet(timing.graphs, timing.fingerprint, timing.inputs, "missing")
     try:
-        timed = SETS[timing.graphs]()
+        timed = SETS[timing.graphs](data)
         few = spread_over(len(timed.graphs), timing.published_graphs)
         patience = Patience(timing.seconds, timing.repeats)
         encodings = tuple(
@@ -92,8 +107,11 @@ def timed_set(timing: Timing) -> TimedSet:
         )
     except MissingExtra as error:
         return replace(nothing, reason=f"{error}; try: {error.hint}")
-    except (DataFileError, FileNotFoundError) as error:
-        return replace(nothing, reason=str(error))  # hints speak of flags that `run` has not
+    except DataFileError as error:
+        hint = f"; try: {error.hint}" if error.hint else ""
+        return replace(nothing, reason=f"{error}{hint}")
+    except FileNotFoundError as error:
+        return replace(nothing, reason=str(error))
     except Exception as error:  # the other sets must not be lost to one
         return replace(nothing, status="failed", reason=f"{type(error).__name__}: {error}")
     return replace(
@@ -104,6 +122,7 @@ def timed_set(timing: Timing) -> TimedSet:
         digest=digest(timed.graphs),
         encodings=encodings,
         seconds=round(time.perf_counter() - start, 1),
+        load=round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
         **sizes(timed)._asdict(),
     )
 
@@ -119,7 +138,9 @@ def _timed_encoding(
         "packed": Rival(lambda: encoding.packed(graphs)),
         PUBLISHED: Rival(lambda: encoding.published(pairs)),
     }
-    transform = encoding.transform
+    transform, arrays = encoding.transform, encoding.arrays
+    if arrays is not None:
+        rivals[ARRAYS] = Rival(lambda: arrays(graphs))
     if transform is not None:
         items = [graph_data(graph) for graph in graphs]
         rivals["transform"] = Rival(lambda: transform(items))
@@ -145,18 +166,18 @@ def _largest_difference(
     largest = 0.0
     for place, i in enumerate(few):
         theirs = encoding.numbers(answers[PUBLISHED], place)
-        for way in OUR_WAYS:
+        for way in (*OUR_WAYS, ARRAYS):
             if way not in answers:
                 continue
-            ours = encoding.numbers(answers[way], i)
-            same = ours.shape == theirs.shape
-            difference = float(np.abs(ours - theirs).max(initial=0.0)) if same else np.inf
+            found = encoding.numbers(answers[way], i)
+            same = found.shape == theirs.shape
+            difference = float(np.abs(found - theirs).max(initial=0.0)) if same else np.inf
             if not difference <= (ROUNDED_TOLERANCE if way == "transform" else TOLERANCE):
                 raise Disagreement(
                     f"{name} of graph {i}, {way}: differs by {difference:.1e} from the published "
                     "algorithm"
                 )
-            if way != "transform":
+            if way in OUR_WAYS and way != "transform":
                 largest = max(largest, difference)
     return largest
 
@@ -225,6 +246,7 @@ ENCODINGS: dict[str, Encoding] = {
         function=lambda graphs: [hodge_laplacian(*graph) for graph in graphs],
         packed=_hodge_packed,
         published=lambda graphs: [networkx_hodge(graph) for graph in graphs],
+        arrays=lambda graphs: [dense_hodge(*graph) for graph in graphs],
         numbers=_hodge_numbers,
     ),
     "projector": Encoding(
@@ -232,6 +254,7 @@ ENCODINGS: dict[str, Encoding] = {
         function=lambda graphs: [cycle_projector(*graph) for graph in graphs],
         packed=_projectors_packed,
         published=lambda graphs: [networkx_projector(graph) for graph in graphs],
+        arrays=lambda graphs: [eigh_projector(*graph) for graph in graphs],
         numbers=_projector_numbers,
     ),
     "basis": Encoding(
@@ -239,6 +262,7 @@ ENCODINGS: dict[str, Encoding] = {
         function=lambda graphs: [shortest_cycle_basis(*graph) for graph in graphs],
         packed=_bases_packed,
         published=networkx_bases,
+        arrays=None,
         numbers=_basis_numbers,
     ),
 }
@@ -259,11 +283,15 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, required=True)
     parser.add_argument("--seconds", type=float, required=True)
     parser.add_argument("--published-graphs", type=int, required=True)
+    parser.add_argument("--data", type=Path, default=DATA_HERE.root)
+    parser.add_argument("--download", action="store_true")
+    parser.add_argument("--trust-pickle", action="store_true")
     asked = parser.parse_args()
     timing = Timing(
         asked.graphs, "", asked.repeats, asked.seconds, published_graphs=asked.published_graphs
     )
-    print(json.dumps(asdict(timed_set(timing))), flush=True)
+    data = DataFolder(asked.data, asked.download, asked.trust_pickle)
+    print(json.dumps(asdict(timed_set(timing, data))), flush=True)
 
 
 if __name__ == "__main__":

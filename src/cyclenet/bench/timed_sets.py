@@ -8,11 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from cyclenet.datasets import circle_extents
+from cyclenet.datasets.data_folder import DataFolder
 from cyclenet.datasets.graph import Graph
 from cyclenet.datasets.molecules import molecule_graphs
-from cyclenet.datasets.zinc import zinc
+from cyclenet.datasets.zinc import fetch_zinc
+from cyclenet.datasets.zinc_files import zinc_molecules
 from cyclenet.experiments.tasks import PAPER_DATA_SEED, POINT_SIZES
-from cyclenet.topology import edges_from_arcs
 
 
 class TimedGraphs(NamedTuple):
@@ -90,21 +91,20 @@ def spread_over(num_graphs: int, count: int) -> list[int]:
     return [i * num_graphs // count for i in range(count)]
 
 
-def _molecules() -> TimedGraphs:
+def _molecules(data: DataFolder) -> TimedGraphs:
+    """The molecules we ship, wherever other data lie."""
     return TimedGraphs(list(molecule_graphs()), 2)
 
 
-def _zinc(split: str) -> TimedGraphs:
+def _zinc(split: str, data: DataFolder) -> TimedGraphs:
     """The topology of a split of ZINC-12k; its graphs store both directions."""
-    found = []
-    for data in zinc(split):
-        num_nodes = int(data.x.size(0))
-        edges = edges_from_arcs(data.edge_index.numpy(), num_nodes).edges
-        found.append(Graph(edges, num_nodes))
-    return TimedGraphs(found, 2)
+    if data.download:
+        fetch_zinc(data.root, split)
+    molecules = zinc_molecules(split, data.root, trust_pickle=data.trust_pickle)
+    return TimedGraphs(list(molecules.graphs()), 2)
 
 
-def _circles(split: str) -> TimedGraphs:
+def _circles(split: str, data: DataFolder) -> TimedGraphs:
     """Point sets as the published ones are drawn; their graphs store one direction."""
     sizes = POINT_SIZES["paper"]
     made = circle_extents(sum(sizes), np.random.default_rng(PAPER_DATA_SEED))
@@ -112,7 +112,8 @@ def _circles(split: str) -> TimedGraphs:
     return TimedGraphs([sample.graph for sample in kept], 1)
 
 
-SETS: dict[str, Callable[[], TimedGraphs]] = {
+# From the folder of data to the graphs.
+SETS: dict[str, Callable[[DataFolder], TimedGraphs]] = {
     "zinc-train": partial(_zinc, "train"),
     "zinc-validation": partial(_zinc, "validation"),
     "zinc-test": partial(_zinc, "test"),

@@ -7,7 +7,8 @@ from cyclenet.commands.outcome import Outcome
 from cyclenet.commands.table import size_text
 from cyclenet.commands.tables import read_results
 from cyclenet.datasets.errors import DataFileError
-from cyclenet.experiments.record import RECORD_FILE, find_records
+from cyclenet.experiments.reading import files_of
+from cyclenet.experiments.record import RECORD_FILE, Record, find_records
 from cyclenet.experiments.timings import FILE as TIMINGS_FILE
 from cyclenet.report.findings import FILE, Findings
 from cyclenet.report.numbers import duration
@@ -46,7 +47,7 @@ def write_report(
     Raises:
         DataFileError: If the folder holds no records.
     """
-    found = [_read(name, folder, experiments) for name in _names(folder)]
+    found = [one for name in _names(folder) for one in _read(name, folder, experiments)]
     if not found:
         raise DataFileError(
             f"expected a folder of records ({RECORD_FILE} or {FILE} within), but it has none",
@@ -54,7 +55,7 @@ def write_report(
             hint="cyclenet run FILE.toml, which makes them",
         )
     results = [one for one in found if isinstance(one, Results)]
-    records = [record for one in results for record in one.records]
+    records = _records_of(results)
     path = folder / PAGE if out is None else out
     size = write_page(path, _page(found, results, experiments))
     failed = sum(record.status == "failed" for record in records)
@@ -88,17 +89,27 @@ def _names(folder: Path) -> list[str]:
     ]
 
 
-def _read(name: str, folder: Path, experiments: Path) -> Results | Findings | Timings:
-    file = experiments / f"{name}.toml"
-    if file.is_file():
-        return read_results(file, folder)
-    return results_without_file(name, find_records(folder, name))
+def _read(name: str, folder: Path, experiments: Path) -> list[Results | Findings | Timings]:
+    files = files_of(name, experiments)
+    if files:
+        return [read_results(file, folder) for file in files]
+    return [results_without_file(name, find_records(folder, name))]
+
+
+def _records_of(results: Sequence[Results]) -> list[Record]:
+    """All records, each once: tables may share some."""
+    found = {
+        (record.experiment, record.task, record.row, record.seed): record
+        for one in results
+        for record in one.records
+    }
+    return list(found.values())
 
 
 def _page(
     found: Sequence[Results | Findings | Timings], results: Sequence[Results], experiments: Path
 ) -> Page:
-    records = [record for one in results for record in one.records]
+    records = _records_of(results)
     finished = [record for record in records if record.status == "finished"]
     methods = {(record.label, record.protocol) for record in records}
     marks = (

@@ -7,7 +7,7 @@ from typing import Any
 from cyclenet.commands.outcome import Outcome
 from cyclenet.datasets.errors import UnknownName
 from cyclenet.experiments.names import TIMED_ENCODINGS
-from cyclenet.experiments.reading import read_experiment
+from cyclenet.experiments.reading import files_of, read_experiment
 from cyclenet.experiments.record import find_records
 from cyclenet.experiments.timings import FILE as TIMINGS_FILE
 from cyclenet.experiments.timings import read_timings
@@ -69,7 +69,11 @@ def read_results(path: Path, results: Path) -> Results | Findings | Timings:
         return findings_of(experiment, read_findings(results / experiment.name / FILE))
     if experiment.timings:
         return timings_of(experiment, read_timings(results / experiment.name / TIMINGS_FILE))
-    return results_of(experiment, find_records(results, experiment.folder))
+    others = [file for file in files_of(experiment.folder, path.parent) if file.stem != path.stem]
+    elsewhere = {
+        (run.row.name, run.task.name) for file in others for run in read_experiment(file).runs()
+    }
+    return results_of(experiment, find_records(results, experiment.folder), elsewhere)
 
 
 def sheets_of(found: Results | Findings | Timings, headline: bool) -> list[Sheet]:

@@ -5,7 +5,7 @@ import logging
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,13 +14,15 @@ from cyclenet.commands.bench import ONE_THREAD, machine_and_versions
 from cyclenet.commands.outcome import EXIT_FAILURES, Outcome
 from cyclenet.commands.plan import Plan
 from cyclenet.commands.progress import progress
+from cyclenet.datasets.data_folder import DATA_HERE, DataFolder
 from cyclenet.experiments.names import TIMED_ENCODINGS
 from cyclenet.experiments.plain import from_plain
 from cyclenet.experiments.spec import Timing
 from cyclenet.experiments.timings import (
     FILE,
     OUR_WAYS,
-    PUBLISHED,
+    PEERS,
+    TimedEncoding,
     TimedSet,
     read_timings,
     write_timings,
@@ -37,6 +39,7 @@ def measure_timings(
     results: Path,
     tell: Callable[[str], None],
     *,
+    data: DataFolder = DATA_HERE,
     fresh: bool = False,
     dry_run: bool = False,
 ) -> Outcome:
@@ -48,6 +51,7 @@ def measure_timings(
         plan: A file of timings, or a part of one.
         results: Folder of the records.
         tell: Takes the text of each set as soon as it is measured.
+        data: Where sets with files find them, and what may be done to have them.
         fresh: Measure all sets anew; the old numbers stay until new ones are there.
         dry_run: Only list the sets, and what is known of them.
 
@@ -73,7 +77,7 @@ def measure_timings(
         with progress(experiment.name, len(left)) as meter:
             for number, timing in enumerate(left):
                 meter.at(number, timing.label)
-                found = _measured(timing)
+                found = _measured(timing, data)
                 _keep(path, found)
                 tell(_told(found, timing.label))
     found = timings_of(experiment, read_timings(path))
@@ -91,12 +95,15 @@ def _is_known(timing: Timing, known: dict[str, TimedSet]) -> bool:
     )
 
 
-def _measured(timing: Timing) -> TimedSet:
+def _measured(timing: Timing, data: DataFolder) -> TimedSet:
     """Measure one set, in a process whose linear algebra has one thread from its start."""
     command = [
         sys.executable, "-m", "cyclenet.bench.preprocessing", timing.graphs,
         "--repeats", str(timing.repeats), "--seconds", str(timing.seconds),
         "--published-graphs", str(timing.published_graphs),
+        "--data", str(data.root),
+        *(["--download"] if data.download else []),
+        *(["--trust-pickle"] if data.trust_pickle else []),
     ]  # fmt: skip
     environment = os.environ | dict.fromkeys(ONE_THREAD, "1")
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as child:
@@ -128,10 +135,18 @@ def _told(found: TimedSet, label: str) -> str:
     for name in TIMED_ENCODINGS:
         timed = found.encoding(name)
         if timed is not None:
-            ours = ", ".join(
-                f"{way} {microseconds(timed.seconds[way])} us ({times(timed.times_faster(way))})"
-                for way in OUR_WAYS
-                if way in timed.seconds
-            )
-            lines.append(f"  {name}: {ours}; published {microseconds(timed.seconds[PUBLISHED])} us")
+            ours, peers = _ways(timed, OUR_WAYS), _ways(timed, PEERS)
+            lines.append(f"  {name}: {ours}; {peers}")
     return "\n".join(lines)
+
+
+def _ways(timed: TimedEncoding, ways: Sequence[str]) -> str:
+    """What some ways take, and how often it fits into what each peer takes."""
+    told = []
+    for way in ways:
+        if way not in timed.seconds:
+            continue
+        peers = [peer for peer in PEERS if peer in timed.seconds and way in OUR_WAYS]
+        ratios = ", ".join(f"{peer} {times(timed.times_faster(way, peer))}" for peer in peers)
+        told.append(f"{way} {microseconds(timed.seconds[way])} us" + (f" ({ratios})" * bool(peers)))
+    return ", ".join(told)

@@ -1,8 +1,10 @@
 """ZINC-12k (Irwin et al. 2012; Dwivedi et al. 2020): molecules and a number to predict for each.
 
-10,000 molecules to train on, 1,000 for validation and 1,000 to test, with up to 38 atoms of 28
-types and bonds of 3 types. The target is a penalised logP: solubility, less how hard the molecule
-is to make, less a penalty for rings of more than six atoms; standardised over the whole of ZINC.
+10,000 molecules to train on, 1,000 for validation and 1,000 to test, with up to 37 atoms and bonds
+of 3 types; 28 types of atoms are numbered, 21 of them occur. The target is a penalised logP:
+solubility, less how hard the molecule is to make, less a penalty for rings of more than six atoms.
+Each of the three is standardised and their sum is not: over these 12,000 it has mean 0.02 and
+standard deviation 2.01.
 """
 
 import gc
@@ -22,10 +24,12 @@ from cyclenet.datasets.data_folder import DEFAULT_ROOT, DataFolder
 from cyclenet.datasets.errors import DataFileError
 from cyclenet.datasets.typed_molecules import ATOM_TYPES, BOND_TYPES, TypedMolecules
 from cyclenet.datasets.zinc_files import (
+    DOWNLOAD_PREFIX,
     SPLITS,
     Split,
     converted_file,
     raw_files,
+    remove_stale,
     sample_molecules,
     split_named,
     zinc_molecules,
@@ -73,7 +77,7 @@ def zinc(
 
     Raises:
         BadArgument: If there is no such split.
-        DataFileError: If files are missing, damaged, or not to be trusted.
+        DataFileError: If files are missing, damaged, of another split, or not to be trusted.
     """
     place = DEFAULT_ROOT if root is None else root
     if download:
@@ -105,7 +109,7 @@ def ready_zinc(data: DataFolder) -> None:
         data: The folder of data.
 
     Raises:
-        DataFileError: If files are missing, damaged, or not to be trusted.
+        DataFileError: If files are missing, damaged, of another split, or not to be trusted.
     """
     if data.download:
         fetch_zinc(data.root)
@@ -152,8 +156,9 @@ class _Fetched(ZINC):
 def _lacking(split: Split, root: str | Path) -> Path | None:
     """The folder into which a split has to be fetched, or None if it is here."""
     folder, raw = raw_files(split, root)
-    has_raw = raw.pickle.is_file() and raw.index.is_file()
-    return None if has_raw or converted_file(split, folder).is_file() else folder
+    if raw.pickle.is_file():
+        return None if raw.index.is_file() else folder
+    return None if converted_file(split, folder).is_file() else folder
 
 
 def _download(folder: Path) -> None:
@@ -163,9 +168,10 @@ def _download(folder: Path) -> None:
         DataFileError: If they cannot be fetched.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    remove_stale(folder)
     _log.info(f"fetching {ZINC.url} and the index files into {folder / 'raw'}")
     # The loader deletes the folder it fetches to before it starts, so it gets one of ours.
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as name:
+    with tempfile.TemporaryDirectory(dir=folder, prefix=DOWNLOAD_PREFIX) as name:
         (Path(name) / "raw").mkdir()
         try:
             _Fetched(Path(name)).download()

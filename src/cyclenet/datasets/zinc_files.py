@@ -7,7 +7,12 @@ After that no pickle is opened again: what was in it is kept as plain arrays.
 import hashlib
 import logging
 import pickle
+import re
+import shutil
+import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -37,19 +42,33 @@ SPLITS: tuple[Split, ...] = get_args(Split)
 # What each split is called in the names of the raw files, and by PyTorch Geometric.
 RAW_NAMES: dict[Split, str] = {"train": "train", "validation": "val", "test": "test"}
 
-# SHA-256 of pickles that hold molecules and nothing else. These three were written again from
-# published data and hold the 12,000 molecules of the benchmark only. The originals, which hold all
-# 250,000, could not be had when this was written: whoever downloads them has to trust them.
-KNOWN_PICKLES = {
-    "a4cd2581f3175ed45fafef64f3073e16ae1ab5bee311ebf30a95305b3669f954": "train, 10000 molecules",
-    "b32604b4a249b271459f63920e998191c695921e6411274eef971862fdbd8f09": "validation, 1000",
-    "05f8f15f6ae2624158d627361db032125b15e389284540c4e8344d73cd2bd87b": "test, 1000",
+# How many molecules of each split make up the benchmark.
+NUM_MOLECULES: dict[Split, int] = {"train": 10_000, "validation": 1000, "test": 1000}
+
+# SHA-256 of pickles that hold molecules and nothing else, and the split that each of them is. These
+# three were written again from published data and hold the 12,000 molecules of the benchmark only.
+# The originals, which hold all 250,000, could not be had when this was written: whoever downloads
+# them has to trust them.
+KNOWN_PICKLES: dict[str, Split] = {
+    "a4cd2581f3175ed45fafef64f3073e16ae1ab5bee311ebf30a95305b3669f954": "train",
+    "b32604b4a249b271459f63920e998191c695921e6411274eef971862fdbd8f09": "validation",
+    "05f8f15f6ae2624158d627361db032125b15e389284540c4e8344d73cd2bd87b": "test",
 }
 
-_IF_MISSING = (
-    "put what is missing there, name the folder with --data, or have it fetched: --download (in "
-    "Python download=True)"
-)
+# What a download that is under way is called, a folder beside `raw`.
+DOWNLOAD_PREFIX = ".download-"
+
+# What is ours and half done: a folder as `tempfile` completes its name, a file of `write_whole`.
+_DOWNLOAD_NAME = re.compile(re.escape(DOWNLOAD_PREFIX) + "[a-z0-9_]{8}")
+_DRAFT_NAME = re.compile(r"\.[0-9a-f]{32}\.tmp")
+
+# A process that is alive writes on before this: a draft takes a moment, and a download that stands
+# still has long been given up.
+_STALE_SECONDS = 3600
+
+_FETCHED = "have it fetched: --download (in Python download=True)"
+_IF_MISSING = f"put what is missing there, name the folder with --data, or {_FETCHED}"
+_IF_CONVERTED_IS_BAD = f"delete it, and put the raw files back or {_FETCHED}"
 
 
 class RawFiles(NamedTuple):
@@ -72,7 +91,10 @@ def zinc_molecules(
     The first call turns the raw files of a split into `cyclenet/zinc-SPLIT.safetensors` beside the
     folder `raw`, or in the folder that the variable CYCLENET_HOME names (``~/.cache/cyclenet`` if
     it names none) if that cannot be written to. Later calls read this file, as long as the raw
-    files are the ones it was made from or are gone.
+    files are the ones it was made from or are gone. If it is damaged it is made again.
+
+    A known pickle has to be that of the split, and then there are as many molecules as in the
+    benchmark. Of one that is only trusted any number is taken, with a warning.
 
     Args:
         split: ``"train"``, ``"validation"`` (or ``"val"``) or ``"test"``; None for all three, in
@@ -86,7 +108,7 @@ def zinc_molecules(
 
     Raises:
         BadArgument: If there is no such split.
-        DataFileError: If files are missing, damaged, or not to be trusted.
+        DataFileError: If files are missing, damaged, of another split, or not to be trusted.
     """
     if split is None:
         return joined([zinc_molecules(each, root, trust_pickle=trust_pickle) for each in SPLITS])
@@ -100,14 +122,17 @@ def zinc_molecules(
         "pickle": hashlib.sha256(content).hexdigest(),
         "index": hashlib.sha256(_bytes_of(raw.index, hint=_IF_MISSING)).hexdigest(),
     }
+    _check_split(split, about["pickle"], raw.pickle)
     places = [converted_file(split, folder), _place_in_cache(split, about)]
     for place in places:
-        molecules = _kept(place, about)
+        molecules = _kept(split, place, about)
         if molecules is not None:
             return molecules
     if not trust_pickle:
         _check_known(raw.pickle, about["pickle"])
-    molecules = _unpickled(content, raw)
+    molecules = _unpickled(content, raw, _chosen(raw.index, split, about["pickle"]))
+    remove_stale(folder)
+    remove_stale(places[1].parent)
     _keep(molecules_to_bytes(molecules, about), places)
     return molecules
 
@@ -134,10 +159,15 @@ def split_named(name: str) -> Split:
     Raises:
         BadArgument: If there is no such split.
     """
-    for split in SPLITS:
-        if name in (split, RAW_NAMES[split]):
-            return split
-    raise BadArgument(f"expected one of {', '.join(SPLITS)}, but the split {name!r} came")
+    names: dict[str, Split] = {
+        name: split for split in SPLITS for name in (split, RAW_NAMES[split])
+    }
+    if name in names:
+        return names[name]
+    near = names[[*get_close_matches(name, names, 1, cutoff=0.5), SPLITS[0]][0]]
+    raise BadArgument(
+        f"expected one of {', '.join(SPLITS)}, but the split {name!r} came", hint=f"zinc:{near}"
+    )
 
 
 def raw_files(split: Split, root: str | Path) -> tuple[Path, RawFiles]:
@@ -172,6 +202,33 @@ def converted_file(split: Split, folder: Path) -> Path:
     return folder / "cyclenet" / f"zinc-{split}.safetensors"
 
 
+def remove_stale(folder: Path) -> None:
+    """Remove what processes of ours that were killed have left; nobody reads it.
+
+    Args:
+        folder: The folder that holds the folder `raw`, or one of converted files. What was written
+            to within the last hour stays, since who writes it may be alive.
+    """
+    drafts = [path for path in _inside(folder) if _DOWNLOAD_NAME.fullmatch(path.name)]
+    for place in (folder, folder / "cyclenet"):
+        drafts += [path for path in _inside(place) if _DRAFT_NAME.fullmatch(path.name)]
+    for path in drafts:
+        try:
+            last = max(each.lstat().st_mtime for each in (path, *path.rglob("*")))
+            if time.time() - last > _STALE_SECONDS:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+                _log.info(f"{path}: left by a process that was killed, removed")
+        except OSError as error:
+            _log.info(f"{path}: cannot be removed: {error.strerror or error}")
+
+
+def _inside(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
 def _read_without_raw(split: Split, folder: Path, raw: RawFiles) -> TypedMolecules:
     place = converted_file(split, folder)
     if not place.is_file():
@@ -181,27 +238,71 @@ def _read_without_raw(split: Split, folder: Path, raw: RawFiles) -> TypedMolecul
             f"{other}, but they are in neither",
             hint=_IF_MISSING,
         )
-    hint = "delete it, and put the raw files back"
-    molecules, stated = read_molecules(place, hint=hint)
-    if stated.get("split") != split:
-        message = f"expected the split {split}, but it holds {stated.get('split')}"
-        raise DataFileError(message, path=str(place), hint=hint)
+    molecules, stated = read_molecules(place, hint=_IF_CONVERTED_IS_BAD)
+    _check_converted(split, molecules, stated, place)
     return molecules
 
 
-def _kept(place: Path, about: Mapping[str, str]) -> TypedMolecules | None:
-    """What a converted file holds, or nothing if there is none or it is out of date."""
+def _kept(split: Split, place: Path, about: Mapping[str, str]) -> TypedMolecules | None:
+    """What a converted file holds, or nothing if there is none, or one that is of no use."""
     if not place.is_file():
         return None
     try:
-        molecules, stated = read_molecules(place, hint="delete it, and it is made again")
+        molecules, stated = read_molecules(place)
+        if stated != about:
+            _log.info(f"{place}: made from other raw files, so it is made again")
+            return None
+        _check_converted(split, molecules, stated, place)
     except OtherFormat as error:
         _log.info(f"{error}, so it is made again")
         return None
-    if stated != about:
-        _log.info(f"{place}: made from other raw files, so it is made again")
+    except DataFileError as error:
+        _log.warning(f"{error}, so it is made again")
         return None
     return molecules
+
+
+def _check_converted(
+    split: Split, molecules: TypedMolecules, stated: Mapping[str, str], place: Path
+) -> None:
+    """DataFileError if a converted file is whole, but not what it should be by what it states."""
+    pickle_hash = str(stated.get("pickle"))
+    made_from = KNOWN_PICKLES.get(pickle_hash, split)
+    message = None
+    if stated.get("split") != split:
+        message = f"expected the split {split}, but it holds {stated.get('split')}"
+    elif made_from != split:
+        message = f"expected the split {split}, but it was made from {made_from}"
+    elif not _right_count(split, len(molecules), pickle_hash, place):
+        message = (
+            f"expected {NUM_MOLECULES[split]} molecules, as many as the benchmark has, but "
+            f"{len(molecules)} came"
+        )
+    if message:
+        raise DataFileError(message, path=str(place), hint=_IF_CONVERTED_IS_BAD)
+
+
+def _right_count(split: Split, count: int, pickle_hash: str, path: Path) -> bool:
+    """Whether a split may have so many molecules; who trusts a pickle decides on their number."""
+    if count == NUM_MOLECULES[split]:
+        return True
+    if count == 0 or pickle_hash in KNOWN_PICKLES:
+        return False
+    _log.warning(
+        f"{path}: {count} molecules instead of the {NUM_MOLECULES[split]} of the benchmark"
+    )
+    return True
+
+
+def _check_split(split: Split, found: str, path: Path) -> None:
+    known = KNOWN_PICKLES.get(found, split)
+    if known != split:
+        raise DataFileError(
+            f"expected the molecules of the split {split}, but those of {known} came, by their "
+            "SHA-256",
+            path=str(path),
+            hint=_if_raw_is_bad(path),
+        )
 
 
 def _check_known(path: Path, found: str) -> None:
@@ -214,25 +315,27 @@ def _check_known(path: Path, found: str) -> None:
         )
 
 
-def _unpickled(content: bytes, raw: RawFiles) -> TypedMolecules:
+def _if_raw_is_bad(path: Path) -> str:
+    return f"put the {path.name} of the benchmark in its place, or delete it and {_FETCHED}"
+
+
+def _unpickled(content: bytes, raw: RawFiles, chosen: Sequence[int]) -> TypedMolecules:
     """The molecules that the index file chooses. The bytes are those that were hashed."""
+    path, hint = str(raw.pickle), _if_raw_is_bad(raw.pickle)
     try:
         listed: Any = pickle.loads(content)
     except Exception as error:  # a pickle may raise anything
-        raise DataFileError(
-            f"cannot be unpickled: {type(error).__name__}: {error}", path=str(raw.pickle)
-        ) from None
-    chosen = _chosen(raw.index)
+        message = f"cannot be unpickled: {type(error).__name__}: {error}"
+        raise DataFileError(message, path=path, hint=hint) from None
     if not isinstance(listed, Sequence):
-        raise DataFileError(
-            f"expected a list of molecules, but a {type(listed).__name__} came",
-            path=str(raw.pickle),
-        )
-    if max(chosen, default=-1) >= len(listed):
+        came = f"an object of type {type(listed).__name__}"
+        raise DataFileError(f"expected a list of molecules, but {came} came", path=path, hint=hint)
+    if max(chosen) >= len(listed):
         raise DataFileError(
             f"expected numbers below {len(listed)}, the molecules of {raw.pickle.name}, but "
             f"{max(chosen)} came",
             path=str(raw.index),
+            hint=_if_raw_is_bad(raw.index),
         )
     molecules, targets = [], []
     for place in chosen:
@@ -240,13 +343,13 @@ def _unpickled(content: bytes, raw: RawFiles) -> TypedMolecules:
             molecule, target = _molecule(listed[place])
         except (ValueError, TypeError, LookupError, AttributeError, RuntimeError) as error:
             said = error if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-            raise DataFileError(f"molecule {place}: {said}", path=str(raw.pickle)) from None
+            raise DataFileError(f"molecule {place}: {said}", path=path, hint=hint) from None
         molecules.append(molecule)
         targets.append(target)
     try:
         return pack_molecules(molecules, np.array(targets, dtype=np.float32))
     except ValueError as error:
-        raise DataFileError(str(error), path=str(raw.pickle)) from None
+        raise DataFileError(str(error), path=path, hint=hint) from None
 
 
 def _molecule(entry: Any) -> tuple[TypedMolecule, float]:
@@ -263,12 +366,31 @@ def _molecule(entry: Any) -> tuple[TypedMolecule, float]:
     return TypedMolecule(atoms, arcs, matrix[arcs[0], arcs[1]]), float(target.reshape(()))
 
 
-def _chosen(path: Path) -> list[int]:
-    text = read_text(path)
-    if not text.strip():
-        return []
-    width = text.strip().count(",") + 1
-    return integer_rows(text, path, widths=(width,)).values[0].tolist()
+def _chosen(path: Path, split: Split, pickle_hash: str) -> list[int]:
+    """The numbers in an index file: each once, and as many as there have to be."""
+    try:
+        text = read_text(path)
+        width = text.strip().count(",") + 1
+        rows = integer_rows(text, path, widths=(width,)).values.tolist()
+    except DataFileError as error:
+        error.hint = _if_raw_is_bad(path)
+        raise
+    chosen = [number for row in rows for number in row]
+    [(most, times)] = Counter(chosen).most_common(1) or [(0, 0)]
+    message = None
+    if not chosen:
+        message = "expected at least one number, but none came"
+    elif times > 1:
+        often = "twice" if times == 2 else f"{times} times"
+        message = f"expected each number once, but {most} came {often}"
+    elif not _right_count(split, len(chosen), pickle_hash, path):
+        message = (
+            f"expected {NUM_MOLECULES[split]} numbers, one for each molecule of the benchmark, but "
+            f"{len(chosen)} came"
+        )
+    if message:
+        raise DataFileError(message, path=str(path), hint=_if_raw_is_bad(path))
+    return chosen
 
 
 def _bytes_of(path: Path, hint: str | None = None) -> bytes:

@@ -34,7 +34,9 @@ def fit_constant(kind: TaskKind, train: Sequence[Data]) -> Rule:
         counts = torch.bincount(target[:, 0].long(), minlength=kind.out_channels)
         best = counts.to(torch.float32)
     elif kind.of_edges:  # every graph counts as much as another, however many edges it has
-        best = torch.stack([_targets([item]).mean(dim=0) for item in train]).mean(dim=0)
+        assert kind.metric == "MSE", "the best constant for MAE would be a weighted median"
+        each = [_targets([item]) for item in train]
+        best = torch.stack([rows.mean(dim=0) for rows in each if len(rows)]).mean(dim=0)
     else:
         middle = _median(target) if kind.metric == "MAE" else target.mean(dim=0)
         best = _as_prediction(kind, middle)

@@ -120,6 +120,27 @@ def read_experiment(path: Path, *, changes: Sequence[str] = (), limit: int = 0) 
     return replace(experiment, limit=limit, shortened=tuple(shortened))
 
 
+def files_of(folder: str, experiments: Path) -> list[Path]:
+    """The experiment files whose records are in one folder, that of its name first.
+
+    Args:
+        folder: Name of the folder, below that of all results.
+        experiments: Where the files are.
+
+    Returns:
+        The files that are there; one that cannot be read counts by its name alone.
+    """
+    found = [path for path in (experiments / f"{folder}.toml",) if path.is_file()]
+    for path in sorted(experiments.glob("*.toml")):
+        try:
+            says = tomllib.loads(path.read_text(encoding="utf-8")).get("records")
+        except (OSError, ValueError):
+            continue
+        if says == folder and path not in found:
+            found.append(path)
+    return found
+
+
 def _tables(path: Path) -> dict[str, Any]:
     """The file as TOML has it."""
     if not path.is_file():
@@ -220,14 +241,21 @@ def _row(table: dict[str, Any], tasks: tuple[Task, ...]) -> Row:
         for name in mentioned:
             _require_name("[[task]] of this file", name, names, key)
     _check_tasks(row, tasks)
+    return _with_own_settings(row, tasks)
+
+
+def _with_own_settings(row: Row, tasks: tuple[Task, ...]) -> Row:
+    """The row with its own settings checked against every task, and as the settings have them."""
+    own: dict[str, Any] = dict(row.training)
     for task in tasks:
         settings = task.settings(row.protocol)
-        if row.training and settings is not None and (not row.tasks or task.name in row.tasks):
+        if own and settings is not None and (not row.tasks or task.name in row.tasks):
             try:
-                _with_settings(task, settings, row.training, row.protocol)
+                made = _with_settings(task, settings, own, row.protocol)
             except NotPlain as error:
                 raise error.below("training") from None
-    return row
+            own = {key: getattr(made, key) for key in own}
+    return replace(row, training=own)
 
 
 def _with_settings(
@@ -285,6 +313,12 @@ def _check_settings(settings: Training | Separation, protocol: str, task: str) -
     for key in ("weight_decay", "lr_patience", "min_lr", "clip_norm", "warmup", "average"):
         _require_range(settings, key, least=0)
     _require_range(settings, "average", most=_LONGEST_AVERAGE)
+    if settings.warmup and (settings.schedule != "cosine" or settings.warmup >= settings.epochs):
+        raise NotPlain(
+            "must be 0 but under the schedule 'cosine', and less than the epochs, but it is "
+            f"{settings.warmup}",
+            ("warmup",),
+        )
     allowed = _AS_PUBLISHED if task in VALIDATED_NAMES else _WITHOUT_VALIDATION
     for key, choices in (_HONEST if protocol == "honest" else allowed).items():
         if key == "lr_watches" and settings.schedule != "plateau":
@@ -362,8 +396,14 @@ def _changed(experiment: Experiment, change: str) -> Experiment:
 
 def _without_own(row: Row, wanted: set[str], key: str, task_names: tuple[str, ...]) -> Row:
     """A row without a setting of its own where a change speaks of it: the change came last."""
-    if wanted - {row.protocol, *(row.tasks or task_names)}:
+    mine = row.tasks or task_names
+    if key not in row.training or wanted - {row.protocol, *mine}:
         return row
+    if wanted & set(task_names) and len(mine) > 1:
+        raise NotPlain(
+            f"the row {row.label!r} has a {key!r} of its own for several tasks, of which one alone "
+            "cannot be changed"
+        )
     own = {name: value for name, value in row.training.items() if name != key}
     return replace(row, training=own)
 

@@ -144,7 +144,10 @@ def loss_of(
         each = difference.square() if kind.loss == "mse" else difference.abs()
     if weight is None:
         return each.mean()
-    return (each.mean(dim=1) * weight).sum() / weight.sum()
+    # No rows that count have no loss.
+    return (each.mean(dim=1) * weight).sum() / weight.sum().clamp(
+        min=torch.finfo(weight.dtype).tiny
+    )
 
 
 def metric_of(

@@ -15,13 +15,15 @@ from cyclenet.files import write_whole
 
 FILE = "timings.json"
 
-# A reader of records refuses other formats.
-TIMINGS_FORMAT = 1
+# A reader of records refuses other formats. In format 1 the published algorithm multiplied sparse
+# matrices, and numpy was not timed.
+TIMINGS_FORMAT = 2
 
 # The ways to get an encoding: ours on a PyG graph, on one graph in arrays, on all graphs in one
-# call; and the published algorithm.
+# call; and by others the published algorithm, and the same by numpy alone on one graph in arrays.
 OUR_WAYS = ("transform", "function", "packed")
-PUBLISHED = "published"
+PUBLISHED, ARRAYS = "published", "arrays"
+PEERS = (PUBLISHED, ARRAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class TimedEncoding:
 
     Args:
         name: One of `names.TIMED_ENCODINGS`.
-        seconds: Median over the samples of each way, of `OUR_WAYS` and `PUBLISHED`.
+        seconds: Median over the samples of each way, of `OUR_WAYS` and `PEERS`.
         least: Least over the samples.
         samples: How many samples there were.
         difference: Largest difference between an entry of ours and the published algorithm's.
@@ -42,17 +44,18 @@ class TimedEncoding:
     samples: Mapping[str, int]
     difference: float
 
-    def times_faster(self, way: str) -> float | None:
-        """How many times the time of one of our ways the published algorithm takes.
+    def times_faster(self, way: str, peer: str = PUBLISHED) -> float | None:
+        """How many times the time of one of our ways a peer takes; below 1 ours is slower.
 
         Args:
             way: One of `OUR_WAYS`.
+            peer: One of `PEERS`.
 
         Returns:
-            The ratio of the medians, or None if there is no such way.
+            The ratio of the medians, or None if one of the two was not timed.
         """
-        ours = self.seconds.get(way)
-        return None if ours is None else self.seconds[PUBLISHED] / ours
+        ours, theirs = self.seconds.get(way), self.seconds.get(peer)
+        return None if ours is None or theirs is None else theirs / ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ class TimedSet:
         status: ``"measured"``; ``"missing"`` if its graphs or a package are not here; ``"failed"``
             if the algorithms disagree or something broke.
         reason: What is missing or went wrong, or nothing.
-        num_graphs: Number of graphs, all of which are timed with our ways.
+        num_graphs: Number of graphs, all of which are timed with our ways and numpy.
         num_published: Number of graphs the published algorithm is timed on.
         nodes: Average number of nodes.
         edges: Average number of undirected edges.
@@ -74,6 +77,7 @@ class TimedSet:
         digest: A hash of the graphs.
         encodings: What was timed.
         seconds: Wall seconds of all of it.
+        load: Load average of the machine over the last minute of it, where the system tells.
         machine: The machine, and versions.
         revision: The commit of the code, or nothing.
         finished: When, in ISO 8601 (UTC).
@@ -92,6 +96,7 @@ class TimedSet:
     digest: str = ""
     encodings: tuple[TimedEncoding, ...] = ()
     seconds: float = 0.0
+    load: float | None = None
     machine: Mapping[str, str] = field(default_factory=dict)
     revision: str = ""
     finished: str = ""

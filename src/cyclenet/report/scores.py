@@ -5,7 +5,7 @@ today, told by its fingerprint. A run that a command line shortened stands in, m
 is no full one.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import fmean, stdev
@@ -176,12 +176,18 @@ class Results:
         return [score for score in self.scores if score.task == task]
 
 
-def results_of(experiment: Experiment, records: Iterable[Record]) -> Results:
+def results_of(
+    experiment: Experiment,
+    records: Iterable[Record],
+    elsewhere: Collection[tuple[str, str]] = (),
+) -> Results:
     """Join an experiment with the records of its runs.
 
     Args:
         experiment: What the file asks for.
         records: All records there are, in any order.
+        elsewhere: Names of rows, each with a task, that other files have in the same folder. What
+            this file does not ask of them is left out in silence.
 
     Returns:
         A score for each row and task that is run or printed.
@@ -191,7 +197,9 @@ def results_of(experiment: Experiment, records: Iterable[Record]) -> Results:
         runs.setdefault((run.row.name, run.task.name), []).append(run)
     found: dict[tuple[str, str], list[Record]] = {}
     for record in records:
-        found.setdefault((record.row, record.task), []).append(record)
+        key = record.row, record.task
+        if key in runs or key not in elsewhere:
+            found.setdefault(key, []).append(record)
     scores = []
     for row in experiment.rows:
         for task in experiment.tasks:

@@ -6,7 +6,7 @@ from typing import Any
 
 from cyclenet.experiments.names import TIMED_ENCODINGS
 from cyclenet.experiments.spec import Experiment, Timing
-from cyclenet.experiments.timings import OUR_WAYS, PUBLISHED, TimedSet
+from cyclenet.experiments.timings import ARRAYS, OUR_WAYS, PEERS, PUBLISHED, TimedSet
 from cyclenet.report.numbers import NOTHING, decimal, microseconds, times, whole
 from cyclenet.report.tables import Cell, Column, Sheet
 
@@ -18,6 +18,16 @@ ENCODING_TITLES = {
 }
 _SHORT_TITLES = {"hodge": "D1", "projector": "P", "basis": "shortest basis"}
 _WAY_TITLES = {"transform": "transform", "function": "one by one", "packed": "in one call"}
+# What the ways give, which is not the same.
+_GIVEN = {
+    "hodge": "One by one gives a sparse matrix for each graph; in one call one sparse "
+    "block-diagonal matrix for all graphs; the two others a dense matrix for each graph.",
+    "projector": "A transform gives the pairs of edges inside blocks with their entries; in one "
+    "call the same for all graphs, packed end to end; one by one and the two others a dense "
+    "matrix for each graph.",
+    "basis": "Ours gives the edges of each cycle with signs, in one call packed end to end for all "
+    "graphs; networkx gives the nodes of each cycle.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +146,7 @@ def sizes_sheet(timings: Timings) -> Sheet:
     ]  # fmt: skip
     notes = ['"Stored edges" are counted as the paper does: both directions in molecules, one on '
              "points. Edges are undirected."]  # fmt: skip
-    notes += [f"Measured on: {text}." for text in timings.machines]
+    notes += [f"Measured on: {text}{_load(timings)}." for text in timings.machines]
     return Sheet("Graphs, on average", columns, tuple(rows), (*notes, *_unmeasured(timings)))
 
 
@@ -156,15 +166,20 @@ def timing_sheet(timings: Timings, encoding: str) -> Sheet:
     ] or list(OUR_WAYS)  # fmt: skip
     columns = [Column("graphs")]
     columns += [Column(f"ours, {_WAY_TITLES[way]}", True) for way in ways]
-    columns += [Column(_algorithm(encoding), True)]
-    columns += [Column(f"ratio, {_WAY_TITLES[way]}", True) for way in ways]
+    peers = [PUBLISHED] if encoding == "basis" else list(PEERS)
+    columns += [Column(_peer_title(encoding, peer), True) for peer in peers]
+    columns += [
+        Column(f"{_peer_title(encoding, peer).split()[0]} / {_WAY_TITLES[way]}", True)
+        for peer in peers
+        for way in ways
+    ]
     columns += [Column("printed", True)]
     rows = [
         (
             Cell(row.timing.label),
             *(Cell(microseconds(row.seconds(encoding).get(way))) for way in ways),
-            Cell(microseconds(row.seconds(encoding).get(PUBLISHED)), "quiet"),
-            *(_ratio_cell(row, encoding, way) for way in ways),
+            *(Cell(microseconds(row.seconds(encoding).get(peer)), "quiet") for peer in peers),
+            *(_ratio_cell(row, encoding, way, peer) for peer in peers for way in ways),
             Cell(microseconds(row.timing.printed.get(encoding)), "quiet"),
         )
         for row in timings.rows
@@ -174,7 +189,7 @@ def timing_sheet(timings: Timings, encoding: str) -> Sheet:
 
 
 def timings_sheet(timings: Timings) -> Sheet:
-    """Sets by encodings, in each cell "ours / the published algorithm here / printed".
+    """Sets by encodings, in each cell "ours / the published algorithm here / numpy / printed".
 
     Args:
         timings: The timings.
@@ -188,12 +203,13 @@ def timings_sheet(timings: Timings) -> Sheet:
         cells = [Cell(row.timing.label)]
         for name in TIMED_ENCODINGS:
             seconds = row.seconds(name)
-            shown = (seconds.get("function"), seconds.get(PUBLISHED), row.timing.printed.get(name))
+            ways = ("function", PUBLISHED, ARRAYS)
+            shown = (*map(seconds.get, ways), row.timing.printed.get(name))
             cells.append(Cell(" / ".join(map(microseconds, shown))))
         rows.append(tuple(cells))
     notes = [
         "Microseconds per graph: ours, one by one / the published algorithm (for bases networkx) "
-        "on the same machine / printed.",
+        "on the same machine / the same by numpy alone, there too / printed.",
         *_unmeasured(timings),
     ]
     return Sheet(timings.title, tuple(columns), tuple(rows), tuple(notes))
@@ -217,21 +233,33 @@ def _plain(experiment: str, row: TimedRow, encoding: str) -> dict[str, Any]:
         "printed_degree": printed.get("degree"),
         "encoding": encoding,
         **{f"seconds_{way}": seconds.get(way) for way in OUR_WAYS},
-        "seconds_published": seconds.get(PUBLISHED),
-        **{f"ratio_{way}": timed.times_faster(way) if timed else None for way in OUR_WAYS},
+        **{f"seconds_{peer}": seconds.get(peer) for peer in PEERS},
+        **{
+            f"{peer}_over_{way}": timed.times_faster(way, peer) if timed else None
+            for peer in PEERS
+            for way in OUR_WAYS
+        },
         "printed_seconds": printed.get(encoding),
         "difference": timed and timed.difference,
     }
 
 
-def _algorithm(encoding: str) -> str:
-    """Whose algorithm ours is timed against."""
+def _peer_title(encoding: str, peer: str) -> str:
+    """What ours is timed against; the first word says which it is."""
+    if peer == ARRAYS:
+        return "numpy on arrays"
     return "networkx" if encoding == "basis" else "published algorithm"
 
 
-def _ratio_cell(row: TimedRow, encoding: str, way: str) -> Cell:
+def _load(timings: Timings) -> str:
+    """How busy the machine was, where that is known."""
+    loads = sorted(row.found.load for row in timings.rows if row.found and row.found.load)
+    return f"; load average {loads[0]:.1f} to {loads[-1]:.1f}" if loads else ""
+
+
+def _ratio_cell(row: TimedRow, encoding: str, way: str, peer: str) -> Cell:
     found = row.found and row.found.encoding(encoding)
-    ratio = found.times_faster(way) if found else None
+    ratio = found.times_faster(way, peer) if found else None
     return Cell(times(ratio), "" if ratio is None else "better" if ratio > 1 else "worse")
 
 
@@ -247,14 +275,17 @@ def _timing_notes(timings: Timings, encoding: str) -> list[str]:
         number = sorted({each.num_published for each in measured})
         graphs = " or ".join(whole(count) for count in number)
         notes.append(
-            f"Processor time on one thread, median of {counts} samples after a warm-up. Ours on "
-            f"all graphs, {_algorithm(encoding)} on {graphs} spread over each set; there both give "
+            f"Processor time on one thread, median of {counts} samples after a warm-up. "
+            f"{'Ours' if encoding == 'basis' else 'Ours and numpy'} on all graphs, "
+            f"{_peer_title(encoding, PUBLISHED)} on {graphs} spread over each set; there all give "
             + (
                 "cycles of equal lengths."
                 if encoding == "basis"
                 else f"the same matrix{f' to {worst:.0e}' if worst else ''}."
             )
         )
+        notes.append("Ratios are the other's time over ours: below 1 ours is the slower.")
+        notes.append(_GIVEN[encoding])
     return [*notes, *_unmeasured(timings)]
 
 

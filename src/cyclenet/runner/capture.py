@@ -80,7 +80,8 @@ def fused(model: torch.nn.Module) -> Callable[..., Tensor]:
 
     Recorded as it is, a step still takes as long as a GPU needs to start hundreds of operations.
     A compilation takes half a minute. The next network that is built the same way, for batches of
-    the same size, uses it too: of the seeds of a row only the first waits.
+    the same size, uses it too: of the seeds of a row only the first waits. For that, limits on how
+    often torch compiles one function are raised, for the whole process.
 
     Args:
         model: A network whose batches have fixed sizes.

@@ -197,7 +197,7 @@ class _Scale(NamedTuple):
     def of(cls, kind: TaskKind, settings: Training, target: Float[Tensor, "b t"]) -> "_Scale":
         if not settings.standardise:
             return cls(torch.zeros_like(target[0]), 1.0, 1.0)
-        if kind.loss == "bce":
+        if kind.loss in ("bce", "ce"):
             raise ValueError("`standardise` needs targets that are numbers, but these are labels")
         mean = target.mean(dim=0)
         deviation = float((target - mean).square().mean().sqrt()) or 1.0
@@ -349,8 +349,8 @@ class _Training:
         self._check_finite(listed, validation[0] if self.validation.size else test[0], batches)
         course.lr.append(lr)
         course.seconds.append(seconds)
-        sizes = [self.num_rows[ids].sum() for ids in batches]
-        course.train_loss.append(float(np.average(listed, weights=sizes)))
+        sizes = np.array([self.num_rows[ids].sum() for ids in batches])
+        course.train_loss.append(float((np.array(listed) * sizes).sum() / sizes.sum()))
         if self.validation.size:
             course.validation_loss.append(validation[0])
             course.validation_metric.append(validation[1])
@@ -441,9 +441,10 @@ class _Training:
         mine = ids[self.ranks.rank :: self.ranks.world]
         batch = self.train.take(mine)
         prediction = self.scale.predicted(self.model, batch)
-        # A rank without a graph still takes part in what ranks do together.
-        loss = loss_of(self.kind, prediction, batch.y) if len(mine) else prediction.sum()
-        loss = self._update(loss * (self.num_rows[mine].sum() / self.num_rows[ids].sum()))
+        # A rank without a target still takes part in what ranks do together.
+        here, total = self.num_rows[mine].sum(), self.num_rows[ids].sum()
+        loss = loss_of(self.kind, prediction, batch.y) if here else prediction.sum()
+        loss = self._update(loss * (here / max(total, 1)))
         if self._watches_batches:
             self._plateau_step(self.ranks.total(loss.clone()))
         return loss
