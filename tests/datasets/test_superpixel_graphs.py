@@ -21,7 +21,9 @@ from cyclenet.datasets.superpixel_graphs import (
     ready_superpixels,
     superpixel_data,
 )
-from cyclenet.datasets.superpixels import ENCODINGS, pack_complexes
+from cyclenet.datasets.superpixels import ENCODINGS, pack_complexes, superpixel_complex
+from cyclenet.nn.backbones.simplicial import by_brightness
+from cyclenet.nn.layers.hodge import ordered_complex
 from cyclenet.runner.batches import GraphStore
 from cyclenet.transforms import (
     AddCycleProjector,
@@ -54,6 +56,23 @@ def test_a_graph_is_what_our_transforms_make_of_its_arcs():
             assert data[name].dtype == expected[name].dtype, name
             torch.testing.assert_close(data[name], expected[name], rtol=1e-5, atol=1e-6)
         assert data.validate()
+
+
+@needs_scikit_image
+def test_networks_direct_edges_as_the_region_graph_does():
+    """Nearly all ties are between black regions, of which it lists the one further up first."""
+    image = np.zeros((28, 28), dtype=np.uint8)
+    image[8:20, 12:16] = 250
+    image[8:11, 8:20] = 180
+    data = superpixel_data(superpixel_complex(image))
+    batch = Batch.from_data_list([data])
+    found = ordered_complex(batch, by_brightness(data.x)).ends
+    differ = (found != data.edges).any(dim=0)
+    bright = data.x[:, 0]
+    tied = bright[data.edges[0]] == bright[data.edges[1]]
+    assert tied.double().mean() > 0.3
+    assert not differ[~tied].any()
+    assert differ.double().mean() < 0.02
 
 
 def test_features_are_the_colour_three_times_and_the_centre():

@@ -15,6 +15,7 @@ from cyclenet.datasets.zinc import zinc_sample
 from cyclenet.experiments import tasks
 from cyclenet.experiments.build import prepared
 from cyclenet.experiments.names import SEPARATION_NAMES, TRAINING_NAMES
+from cyclenet.experiments.reading import SpecError
 from cyclenet.experiments.spec import Part, Row
 from cyclenet.experiments.tasks import TASKS, TaskKind, loss_of, metric_of
 
@@ -126,11 +127,18 @@ def test_walks_of_a_seed_share_a_complex_of_its_own(splits, protocol):
     assert tuple(map(len, parts)) == sizes[protocol]
     assert len({id(part.complex) for part in parts}) == 1
     other = splits("trajectories", protocol, 1).train.complex
-    assert np.array_equal(other.edges, parts.train.complex.edges) == (protocol == "paper")
+    assert not np.array_equal(other.edges, parts.train.complex.edges)
     made = prepared(Row("SAT", backbone=Part("flow_sat")), parts.test[:3])
     kind = TASKS["trajectories"]
     assert all(item.edge_features.size(1) == kind.in_channels for item in made)
     assert [item.y.tolist() for item in made] == [[[float(y)]] for y in parts.test.labels[:3]]
+
+
+def test_walks_have_no_sums_of_signed_entries(splits):
+    encoder = Part("projector", {"on": "single", "depth": "contracted"})
+    row = Row("SAT", "paper", backbone=Part("flow_sat"), encoder=encoder)
+    with pytest.raises(SpecError, match="`on` must be 'abs' or 'arcs' for walks"):
+        prepared(row, splits("trajectories").test[:1])
 
 
 def test_tori_ask_something_of_every_edge(splits):

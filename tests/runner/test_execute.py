@@ -10,13 +10,13 @@ import safetensors.torch
 from filelock import FileLock
 from tiny_runs import KIND, baseline_run, run, separation_run, sets
 
-from cyclenet.datasets.data_folder import DataFolder
+from cyclenet.datasets.data_folder import DATA_HERE, DataFolder
 from cyclenet.datasets.errors import DataFileError
 from cyclenet.experiments.build import prepared
 from cyclenet.experiments.record import RECORD_FILE
 from cyclenet.experiments.tasks import TASKS, Splits, Stored
 from cyclenet.runner import Busy, NoSuchDevice, execute, is_begun, known_record, set_aside
-from cyclenet.runner.execute import CHECKPOINTS, LOCK, OLD_RECORD, WEIGHTS
+from cyclenet.runner.execute import CHECKPOINTS, LOCK, OLD_RECORD, WEIGHTS, splits_of
 
 # The module: the package has a function of its name.
 execute_module = sys.modules["cyclenet.runner.execute"]
@@ -204,6 +204,14 @@ def test_the_limit_takes_training_graphs_and_leaves_the_test(tmp_path):
     assert short.inputs["limit"] == 6
     assert short.fingerprint != whole.fingerprint
     assert short.copies.pairs == whole.copies.pairs
+
+
+def test_the_limit_draws_from_all_graphs():
+    """Some sets are sorted by their labels, and others take turns."""
+    walks = splits_of(replace(run("trajectories"), limit=40), TASKS["trajectories"], DATA_HERE)
+    assert len(walks.train) == 40 and 10 < walks.train.labels.sum() < 30
+    copies = splits_of(replace(run(), limit=20), TASKS["3-cfi"], DATA_HERE)
+    assert len(copies.train) == 20 and 4 < sum(float(item.y) for item in copies.train) < 16
 
 
 def test_what_was_shortened_stands_in_the_record(tmp_path):

@@ -11,6 +11,7 @@ import json
 import logging
 import multiprocessing
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
@@ -269,8 +270,7 @@ def _is_complete(place: Path, names: Sequence[str]) -> bool:
 def _can_be_written(place: Path) -> bool:
     try:
         place.mkdir(parents=True, exist_ok=True)
-        write_whole(place / ".writable", "")
-        (place / ".writable").unlink()
+        tempfile.TemporaryFile(dir=place).close()  # several processes may ask at a time
     except OSError as error:
         _log.info(f"{place}: cannot be written: {error.strerror or error}")
         return False

@@ -69,7 +69,7 @@ class TrajectorySet:
         """Number of walks."""
         return self.labels.size
 
-    def __getitem__(self, part: slice) -> "TrajectorySet":
+    def __getitem__(self, part: slice | Int[np.ndarray, " p"]) -> "TrajectorySet":
         """Some of the walks, on the same complex."""
         return TrajectorySet(
             self.complex, self.flows[part], self.labels[part], self.orientations[part]

@@ -120,10 +120,19 @@ def prepared(row: Row, items: Items, *, dtype: torch.dtype = torch.float32) -> l
 
     Returns:
         As many, in the same order.
+
+    Raises:
+        SpecError: If the row reads what walks do not have.
     """
     given: Any = transforms_of(row)
     transforms = [replace(transform, dtype=dtype) for transform in given]
     if isinstance(items, TrajectorySet):
+        if row.encoder is not None and row.encoder.options.get("on") == "single":
+            raise SpecError(
+                f"row {row.label!r}: `on` must be 'abs' or 'arcs' for walks, whose test samples "
+                "have directions of their own, under which sums of signed entries are not known, "
+                "but it is 'single'"
+            )
         return [_as_type(item, dtype) for item in trajectory_data(items, Compose(transforms))]
     ready = []
     for item in items:

@@ -235,8 +235,8 @@ def _zinc_splits(protocol: Protocol, data: DataFolder) -> Splits:
 
 
 def _trajectory_splits(protocol: Protocol, seed: int) -> Splits:
-    """A complex of its own for each seed, and walks on it."""
-    rng = _generator("trajectories", protocol, seed)
+    """A complex of its own for each seed, under both protocols, and walks on it."""
+    rng = _generator("trajectories", "honest", seed)
     alignment: EdgeAlignment = "true" if protocol == "honest" else "reference"
     return Splits(
         *trajectory_splits(rng, sizes=TRAJECTORY_SIZES[protocol], edge_alignment=alignment)
@@ -244,8 +244,7 @@ def _trajectory_splits(protocol: Protocol, seed: int) -> Splits:
 
 
 def _ready_tori(data: DataFolder) -> None:
-    for preset in TORI.values():
-        torus_set(preset, data.root, workers=os.cpu_count() or 1)
+    torus_set(TORI["honest"], data.root, workers=os.cpu_count() or 1)
 
 
 def _torus_splits(protocol: Protocol, data: DataFolder) -> Splits:

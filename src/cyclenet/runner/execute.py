@@ -377,13 +377,21 @@ def splits_of(run: Run, kind: TaskKind, data: DataFolder) -> Splits:
     if kind.stored is None:
         assert kind.splits is not None
         splits = kind.splits(run.row.protocol, run.seed)
-        return splits._replace(train=splits.train[: run.limit or None])
+        return splits._replace(train=_some_of(splits.train, run.limit))
     source = run.task.name, run.row.protocol, run.limit, data
     if _Kept.splits is None or source != _Kept.source:
         splits = kind.stored.splits(run.row.protocol, data)
-        splits = splits._replace(train=splits.train[: run.limit or None])
+        splits = splits._replace(train=_some_of(splits.train, run.limit))
         _Kept.source, _Kept.splits, _Kept.row, _Kept.sets = source, splits, None, None
     return _Kept.splits
+
+
+def _some_of(items: Items, limit: int) -> Items:
+    """As many graphs as a limit allows, drawn from all: some sets are sorted by their labels."""
+    if not limit or limit >= len(items):
+        return items
+    chosen = np.sort(np.random.default_rng(0).permutation(len(items))[:limit])
+    return items[chosen] if isinstance(items, TrajectorySet) else [items[i] for i in chosen]
 
 
 def _sizes(model: torch.nn.Module) -> Found:

@@ -27,8 +27,9 @@ class SimplicialBackbone(Backbone):
 
     The triangles come from `LiftToCliqueComplex`. Nodes have the features `batch.x`, the first
     three of which are a colour. The sum of their squares is how bright a node is; edges run from
-    the brighter node to the darker one, and triangles list theirs by decreasing brightness. (Equal
-    brightness is decided by the first feature that differs.) An edge has the features of its two
+    the brighter node to the darker one, and triangles list theirs by decreasing brightness. (Of
+    two that are as bright, the one whose first other feature is smaller comes first: on images the
+    one further up.) An edge has the features of its two
     nodes in that order, a triangle those of its three. They are made here, for each batch, and
     stored nowhere.
 
@@ -112,8 +113,7 @@ class SimplicialBackbone(Backbone):
         """
         features = self.checked(batch, edge_states)
         shared = features[:, : self.in_channels - self.cell_channels]
-        bright = shared[:, :COLOURS].square().sum(1, keepdim=True)
-        cells = ordered_complex(batch, torch.cat((bright, shared), dim=1))
+        cells = ordered_complex(batch, by_brightness(shared))
         around = self.around(cells)
         states = self.first_states(batch, cells, features, edge_states)
         every: list[list[Tensor]] = [[], [], []]
@@ -311,6 +311,19 @@ class _SCNLayers(torch.nn.Module):
     def forward(self, states: States, cells: Complex) -> list[Float[Tensor, "_ _"]]:
         both = zip(self.layers, states, strict=True)
         return [leaky_relu(layer(rows, cells), NEGATIVE_SLOPE) for layer, rows in both]
+
+
+def by_brightness(features: Float[Tensor, "n i"]) -> Float[Tensor, "n k"]:
+    """What puts nodes in order: the brighter first, and of two as bright the one further up.
+
+    Args:
+        features: Features of nodes that begin with a colour; on images the position follows.
+
+    Returns:
+        Keys for `ordered_complex`.
+    """
+    bright = features[:, :COLOURS].square().sum(1, keepdim=True)
+    return torch.cat((bright, -features), dim=1)
 
 
 def side_by_side(rows: Float[Tensor, "n c"], nodes: Tensor) -> Float[Tensor, "r w"]:
