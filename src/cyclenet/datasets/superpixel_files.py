@@ -7,7 +7,6 @@ last bit if linear algebra has one thread: with more, float32 may differ in its 
 """
 
 import hashlib
-import json
 import logging
 import multiprocessing
 import os
@@ -35,6 +34,7 @@ from cyclenet.datasets.mnist_files import (
     part_named,
     raw_images,
 )
+from cyclenet.datasets.sealed_arrays import MOST_HEADER_BYTES, check_seal, note_of, sealed
 from cyclenet.datasets.superpixels import (
     ARRAYS,
     SuperpixelComplexes,
@@ -50,9 +50,6 @@ SUPERPIXELS_FORMAT = 1
 
 # Images of one file: some 8 MB, and seconds to make.
 SHARD = 1000
-
-# Ten arrays have a header of some thousand bytes. A file that claims more is none of ours.
-_MOST_HEADER_BYTES = 1 << 20
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -153,8 +150,7 @@ def superpixels_to_bytes(complexes: SuperpixelComplexes, about: Mapping[str, str
     """
     arrays = {name: np.ascontiguousarray(complexes.arrays[name]) for name in ARRAYS}
     words = {"format": SUPERPIXELS_FORMAT, "about": dict(about)}
-    note = json.dumps(words | {"sha256": _seal(words, arrays)}, sort_keys=True)
-    return safetensors.numpy.save(arrays, metadata={"cyclenet": note})
+    return sealed(words, arrays, ARRAYS)
 
 
 def superpixels_from_bytes(
@@ -286,7 +282,7 @@ def _is_kept(shard: _Shard, looks_inside: bool) -> bool:
             _read(shard)
         else:
             with shard.path.open("rb") as file:
-                _note(file.read(_MOST_HEADER_BYTES), shard.about)
+                _note(file.read(MOST_HEADER_BYTES), shard.about)
     except DataFileError as error:
         _log.warning(f"{error}; it is made again")
         return False
@@ -364,18 +360,15 @@ def _make(
 def _opened(content: bytes, about: Mapping[str, str]) -> SuperpixelComplexes:
     note = _note(content, about)
     arrays = safetensors.numpy.load(content)
-    words = {name: note[name] for name in ("format", "about")}
-    if set(arrays) != set(ARRAYS) or _seal(words, arrays) != note["sha256"]:
-        raise ValueError("expected the content of which it states the SHA-256, but other came")
+    if set(arrays) != set(ARRAYS):
+        raise ValueError(f"expected the arrays {', '.join(ARRAYS)}, but {sorted(arrays)} came")
+    check_seal(note, arrays, ARRAYS)
     return SuperpixelComplexes(arrays)
 
 
 def _note(content: bytes, about: Mapping[str, str]) -> dict[str, Any]:
     """Our words in the header of a file, if they are the right ones."""
-    size = int.from_bytes(content[:8], "little")
-    if not 0 < size <= min(_MOST_HEADER_BYTES, len(content) - 8):
-        raise ValueError(f"expected a safetensors header, but {len(content)} bytes of others came")
-    note = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["cyclenet"])
+    note = note_of(content)
     stated = dict(note["about"])
     expected = dict(about)
     if not expected["scikit-image"]:  # nobody here could make it again with another version
@@ -388,14 +381,6 @@ def _note(content: bytes, about: Mapping[str, str]) -> dict[str, Any]:
             f"{wrong} came"
         )
     return note
-
-
-def _seal(words: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> str:
-    seal = hashlib.sha256(json.dumps(words, sort_keys=True).encode())
-    for name in ARRAYS:
-        seal.update(f"{name} {arrays[name].dtype} {arrays[name].shape}".encode())
-        seal.update(arrays[name].tobytes())
-    return seal.hexdigest()
 
 
 def _damaged(error: Exception, path: str | None) -> DataFileError:

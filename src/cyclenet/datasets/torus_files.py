@@ -14,6 +14,7 @@ from safetensors import SafetensorError
 
 from cyclenet.datasets.errors import DataFileError
 from cyclenet.datasets.point_complex import PointComplex
+from cyclenet.datasets.sealed_arrays import check_seal, note_of, sealed
 from cyclenet.datasets.torus_points import Family
 from cyclenet.datasets.torus_snapshots import CloudOptions, TorusSnapshot, snapshots_of_cloud
 from cyclenet.files import write_whole
@@ -22,9 +23,6 @@ _log = logging.getLogger(__name__)
 
 # Raised with every change of what a cloud is or of what a file holds.
 CLOUD_FORMAT = 1
-
-# Some ten arrays have a header of some thousand bytes. A file that claims more is none of ours.
-_MOST_HEADER_BYTES = 1 << 20
 
 # What a file holds besides the points: for all snapshots end to end, and how many each has.
 _ENDS = {"edges": 2, "triangles": 3, "tetrahedra": 4}
@@ -107,8 +105,7 @@ def snapshots_to_bytes(snapshots: Sequence[TorusSnapshot], about: Mapping[str, A
         arrays[f"num_{name}"] = np.array([part.shape[1] for part in parts], dtype=np.int64)
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     words = {"format": CLOUD_FORMAT, "about": dict(about)}
-    note = json.dumps(words | {"sha256": _seal(words, arrays)}, sort_keys=True)
-    return safetensors.numpy.save(arrays, metadata={"cyclenet": note})
+    return sealed(words, arrays, sorted(arrays))
 
 
 def snapshots_from_bytes(
@@ -135,17 +132,13 @@ def snapshots_from_bytes(
 
 
 def _opened(content: bytes, about: Mapping[str, Any]) -> list[TorusSnapshot]:
-    size = int.from_bytes(content[:8], "little")
-    if not 0 < size <= min(_MOST_HEADER_BYTES, len(content) - 8):
-        raise ValueError(f"expected a safetensors header, but {len(content)} bytes of others came")
-    note = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["cyclenet"])
+    note = note_of(content)
     words = {"format": CLOUD_FORMAT, "about": dict(about)}
     stated = {name: note[name] for name in words}
     if stated != words:
         raise ValueError(f"expected {words}, but {stated} came")
     arrays = safetensors.numpy.load(content)
-    if _seal(words, arrays) != note["sha256"]:
-        raise ValueError("expected the content of which it states the SHA-256, but other came")
+    check_seal(note, arrays, sorted(arrays))
     # From here on the content is what was written.
     parts = {
         name: np.split(arrays[name].astype(np.int64), np.cumsum(arrays[f"num_{name}"])[:-1], axis=1)
@@ -166,11 +159,3 @@ def _opened(content: bytes, about: Mapping[str, Any]) -> list[TorusSnapshot]:
         )
         for i, time in enumerate(arrays["time"].tolist())
     ]
-
-
-def _seal(words: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> str:
-    seal = hashlib.sha256(json.dumps(words, sort_keys=True).encode())
-    for name in sorted(arrays):
-        seal.update(f"{name} {arrays[name].dtype} {arrays[name].shape}".encode())
-        seal.update(arrays[name].tobytes())
-    return seal.hexdigest()

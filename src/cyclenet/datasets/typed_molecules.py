@@ -4,11 +4,9 @@ Atoms and bonds are numbered as in ZINC-12k (Dwivedi et al. 2020), so that a net
 can read a molecule from anywhere. Nothing here needs torch.
 """
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import safetensors.numpy
@@ -17,6 +15,7 @@ from safetensors import SafetensorError
 
 from cyclenet.datasets.errors import DataFileError
 from cyclenet.datasets.graph import PackedGraphs
+from cyclenet.datasets.sealed_arrays import check_seal, note_of, sealed
 
 # The symbol, the hydrogen that a SMILES writes in the bracket of the atom, and the charge.
 ATOM_TYPES = (
@@ -33,9 +32,6 @@ MOLECULES_FORMAT = 1
 
 # Ids of atoms are int16 in a file; no molecule of a benchmark comes near.
 MOST_ATOMS = 32_767
-
-# Six arrays have a header of some hundred bytes. A file that claims more is none of ours.
-_MOST_HEADER_BYTES = 1 << 20
 
 _KINDS = {
     "x": np.int8,
@@ -222,9 +218,7 @@ def molecules_to_bytes(molecules: TypedMolecules, about: Mapping[str, str]) -> b
         for name, array in molecules.arrays().items()
     }
     words = {"format": MOLECULES_FORMAT, "about": dict(about)}
-    # One entry, since safetensors writes several in no fixed order.
-    note = json.dumps(words | {"sha256": _seal(words, arrays)}, sort_keys=True)
-    return safetensors.numpy.save(arrays, metadata={"cyclenet": note})
+    return sealed(words, arrays, _KINDS)
 
 
 def molecules_from_bytes(
@@ -290,32 +284,14 @@ class _WrongFormat(Exception):
 
 
 def _opened(content: bytes) -> tuple[TypedMolecules, dict[str, str]]:
-    note = _note(content)
+    note = note_of(content)
     words = {"format": int(note["format"]), "about": dict(note["about"])}
     if words["format"] != MOLECULES_FORMAT:
         raise _WrongFormat(f"expected format {MOLECULES_FORMAT}, but {words['format']} came")
     arrays = safetensors.numpy.load(content)
     _check_shapes(arrays)
-    if _seal(words, arrays) != note["sha256"]:
-        raise ValueError("expected the content of which it states the SHA-256, but other came")
+    check_seal(note, arrays, _KINDS)
     return TypedMolecules(**arrays), words["about"]
-
-
-def _note(content: bytes) -> dict[str, Any]:
-    """Our words in the header of a safetensors file."""
-    size = int.from_bytes(content[:8], "little")
-    if not 0 < size <= min(_MOST_HEADER_BYTES, len(content) - 8):
-        raise ValueError(f"expected a safetensors header, but {len(content)} bytes of others came")
-    header = json.loads(content[8 : 8 + size])
-    return json.loads(header["__metadata__"]["cyclenet"])
-
-
-def _seal(words: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> str:
-    seal = hashlib.sha256(json.dumps(words, sort_keys=True).encode())
-    for name in _KINDS:
-        seal.update(f"{name} {arrays[name].shape}".encode())
-        seal.update(arrays[name].tobytes())
-    return seal.hexdigest()
 
 
 def _check_shapes(arrays: Mapping[str, np.ndarray]) -> None:

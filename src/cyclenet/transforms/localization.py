@@ -9,6 +9,7 @@ from cyclenet.data import CycleData
 from cyclenet.topology import UndirectedEdges
 from cyclenet.topology.harmonic import harmonic_basis_of, projector_sums_of
 from cyclenet.transforms.arcs import CycleTransform
+from cyclenet.transforms.lifting import boundary_of
 
 
 @dataclass(kw_only=True, eq=False)
@@ -61,16 +62,8 @@ class AddHarmonicSums(CycleTransform):
             GraphError: If a hole over Z2 has no harmonic vector.
             TooLargeError: If the matrices would take more memory than allowed.
         """
-        boundary = _boundary(graph, found.edges.shape[1])
+        boundary = scipy.sparse.csc_array((found.edges.shape[1], 0), dtype=np.int64)
+        if "face_incidence" in graph:
+            boundary = boundary_of(graph, found)
         basis = harmonic_basis_of(found.edges, num_nodes, boundary, self.max_memory)
         return {"harmonic_sums": projector_sums_of(basis)}
-
-
-def _boundary(graph: CycleData, num_edges: int) -> scipy.sparse.csc_array:
-    """B2 of the graph's faces; a matrix without columns if it has none."""
-    if "face_incidence" not in graph:
-        return scipy.sparse.csc_array((num_edges, 0), dtype=np.int64)
-    places = tuple(graph.face_incidence.cpu().numpy())
-    signs = graph.face_sign.cpu().numpy().astype(np.int64)
-    num_faces = int(graph["num_faces"].sum())
-    return scipy.sparse.csc_array((signs, places), shape=(num_edges, num_faces))

@@ -112,17 +112,33 @@ class Backbone(torch.nn.Module):
         Raises:
             ValueError: If they have another shape, or are missing.
         """
-        expected = (batch.edge_index.size(1), self.edge_channels)
-        if edge_states is None and self.edge_channels:
-            raise ValueError(
-                f"`edge_states` must have shape {expected}, but it is missing; try: "
-                "edge_channels=0 for a backbone without states of arcs"
-            )
-        if edge_states is not None and tuple(edge_states.shape) != expected:
-            raise ValueError(
-                f"`edge_states` must have shape {expected}, one row for each arc and "
-                f"`edge_channels` columns, but its shape is {tuple(edge_states.shape)}"
-            )
+        check_arc_states(batch, edge_states, self.edge_channels)
+
+
+def check_arc_states(
+    batch: CycleData, edge_states: Float[Tensor, "a e"] | ArcStates | None, channels: int
+) -> None:
+    """Refuse states of arcs that are not those that were announced.
+
+    Args:
+        batch: The graphs.
+        edge_states: The states, or None.
+        channels: How wide they were to be; 0 if there are none.
+
+    Raises:
+        ValueError: If they have another shape, or are missing.
+    """
+    expected = (batch.edge_index.size(1), channels)
+    if edge_states is None and channels:
+        raise ValueError(
+            f"`edge_states` must have shape {expected}, but it is missing; try: "
+            "edge_channels=0 for a backbone without states of arcs"
+        )
+    if edge_states is not None and tuple(edge_states.shape) != expected:
+        raise ValueError(
+            f"`edge_states` must have shape {expected}, one row for each arc and "
+            f"`edge_channels` columns, but its shape is {tuple(edge_states.shape)}"
+        )
 
 
 def _at_least(least: int, value: int, name: str) -> int:

@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn.functional import leaky_relu, tanh
 
 from cyclenet.data import CycleData
+from cyclenet.nn.backbones.backbone import check_arc_states
 from cyclenet.nn.backbones.simplicial import AddedStates, features_of
 from cyclenet.nn.layers import reset_children
 from cyclenet.nn.layers.cell_attention import NEGATIVE_SLOPE
@@ -83,14 +84,7 @@ class Dist2Cycle(torch.nn.Module):
         Raises:
             ValueError: If something is missing or has another width than was announced.
         """
-        expected = batch.edge_index.size(1), self.edge_channels
-        shape = None if edge_states is None else tuple(edge_states.shape)
-        if shape != (expected if self.edge_channels else None):
-            came = "missing" if edge_states is None else f"of shape {tuple(edge_states.shape)}"
-            raise ValueError(
-                f"`edge_states` must have shape {expected}, or be None if there are no channels, "
-                f"but it is {came}; try: `edge_channels` as wide as the states"
-            )
+        check_arc_states(batch, edge_states, self.edge_channels)
         shape = batch.edges.size(1), self.in_channels
         rows = features_of(batch, "edge_features", shape, "AddHodgeInverse() on every graph")
         if "neighbour_weight" not in batch:
